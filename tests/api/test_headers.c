@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* All public C headers in one unit, as strict C11, linked with the shared library. */
+#include <memcg/charge.h>
+#include <memcg/files.h>
+#include <memcg/heap.h>
+#include <memcg/memcg.h>
+
+int main(void)
+{
+	struct memcg *group = NULL;
+
+	if (memcg_create(NULL, "c11", &group))
+		return 1;
+	{
+		MEMCG_SCOPE(group);
+		if (memcg_current() != group)
+			return 2;
+	}
+	if (memcg_current() == group)
+		return 3;
+	if (memcg_destroy(group))
+		return 4;
+	memcg_put(group);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The C headers and memcg.hpp in one unit, as strict C++17: handle and scope. */
+#include <memcg/charge.h>
+#include <memcg/files.h>
+#include <memcg/heap.h>
+#include <memcg/memcg.h>
+#include <memcg/memcg.hpp>
+
+#include <utility>
+
+int main()
+{
+	libmemcg::group root(memcg_get(memcg_root()));
+	libmemcg::group made;
+	if (libmemcg::group::create(root, "cpp17", made) || !made)
+		return 1;
+
+	libmemcg::group found;
+	if (libmemcg::group::open("cpp17", found) || found.get() != made.get())
+		return 2;
+	libmemcg::group moved(std::move(found));
+	if (found || moved.get() != made.get())
+		return 3;
+
+	struct memcg *before = memcg_current();
+	{
+		libmemcg::scope scope(made);
+		if (memcg_current() != made.get())
+			return 4;
+	}
+	if (memcg_current() != before)
+		return 5;
+	return made.destroy() ? 6 : 0;
+}
