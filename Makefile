@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # A thin face: meson builds, scripts/deps.sh installs what is missing (DEPS=skip trusts the machine).
 #
-#   build-DIR  is configured once by the options below; "rm -rf build*" starts anew.
+# Each build folder is configured once, by the options below; "make clean" starts anew.
 
 PREFIX ?= /usr/local
 MESON ?= meson
@@ -23,7 +23,7 @@ NO_RANDOM = $$(setarch -R true 2>/dev/null && echo setarch -R)
 .PHONY: build run test bench install format format-check lint coverage test-tsan test-asan test-aarch64 test-valgrind clean
 
 build/build.ninja:
-	$(MESON) setup build --buildtype=release -Doptimization=2 -Dtests=false --prefix $(PREFIX) $(MESON_ARGS)
+	$(MESON) setup build -Doptimization=2 -Ddebug=false -Dtests=false --prefix $(PREFIX) $(MESON_ARGS)
 
 build-test/build.ninja:
 	$(MESON) setup build-test $(CHECKED) $(MESON_ARGS)
