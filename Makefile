@@ -68,7 +68,9 @@ test:
 bench: build
 	@set -e; for bench in $(BENCHES); do build/bin/memcg-bench $$bench $(BENCH_ARGS); done
 
+# The prefix may differ from the one that build was configured with.
 install: build
+	$(MESON) configure build --prefix $(PREFIX)
 	$(MESON) install -C build
 
 format:
