@@ -102,10 +102,10 @@ MEMCG_API void memcg_unreserve(struct memcg_reservation *reservation);
 
 /** struct memcg_refusal - why the calling thread's last charge was refused */
 struct memcg_refusal {
-	struct memcg *group;   /* whose limit; as long as the group that was charged lives; NULL: none yet */
-	const char *file;      /* which file: "memory.max" */
-	unsigned long asked;   /* pages */
-	unsigned long margin;  /* pages that were left below the limit */
+	struct memcg *group;  /* whose limit; as long as the group that was charged lives; NULL: none yet */
+	const char *file;     /* which file: "memory.max" */
+	unsigned long asked;  /* pages */
+	unsigned long margin; /* pages that were left below the limit */
 };
 
 /** memcg_last_refusal - of the calling thread. Context: fast. Never NULL. */

@@ -28,7 +28,8 @@ MEMCG_API void memcg_free(void *ptr);
 /* The same with flags as memcg_charge() has them, for a group. NULL @group is the thread's. */
 MEMCG_API void *memcg_heap_alloc(struct memcg *group, size_t align, size_t size, unsigned int flags);
 MEMCG_API void *memcg_heap_calloc(struct memcg *group, size_t nr, size_t size, unsigned int flags);
-MEMCG_API void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned int flags); /* the payer stays the first one */
+MEMCG_API void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size,
+				   unsigned int flags); /* the payer stays the first one */
 
 /** memcg_heap_size - bytes that may be used of a block; 0 for NULL. Context: fast. */
 MEMCG_API size_t memcg_heap_size(const void *ptr);

@@ -37,22 +37,22 @@ extern "C" {
 
 #define MEMCG_PAGE_SHIFT 12
 #define MEMCG_PAGE_SIZE (1UL << MEMCG_PAGE_SHIFT)
-#define MEMCG_NAME_MAX 255  /* bytes of a group's name, as a file system has it */
-#define MEMCG_DEPTH_MAX 63  /* levels below the root; memcg_create() says -EAGAIN beyond */
+#define MEMCG_NAME_MAX 255 /* bytes of a group's name, as a file system has it */
+#define MEMCG_DEPTH_MAX 63 /* levels below the root; memcg_create() says -EAGAIN beyond */
 
 /* A group: named, limited, in the tree. Opaque, reference counted. */
 struct memcg;
 
 /* How a per-CPU area is found; see docs/design.md. */
 enum memcg_index {
-	MEMCG_INDEX_AUTO = 0,    /* the best that this kernel and libc give */
-	MEMCG_INDEX_MM_CID = 1,  /* concurrency id: bounded by running threads */
-	MEMCG_INDEX_CPU_ID = 2,  /* CPU number */
-	MEMCG_INDEX_THREAD = 3,  /* a number per thread, modulo nr_cpus; implies the portable form */
+	MEMCG_INDEX_AUTO = 0,   /* the best that this kernel and libc give */
+	MEMCG_INDEX_MM_CID = 1, /* concurrency id: bounded by running threads */
+	MEMCG_INDEX_CPU_ID = 2, /* CPU number */
+	MEMCG_INDEX_THREAD = 3, /* a number per thread, modulo nr_cpus; implies the portable form */
 };
 
-#define MEMCG_INIT_PORTABLE (1U << 0)   /* atomics instead of restartable sequences */
-#define MEMCG_INIT_NO_THREADS (1U << 1) /* no library threads: the host calls memcg_tick() */
+#define MEMCG_INIT_PORTABLE (1U << 0)    /* atomics instead of restartable sequences */
+#define MEMCG_INIT_NO_THREADS (1U << 1)  /* no library threads: the host calls memcg_tick() */
 #define MEMCG_INIT_NO_HOST_MAX (1U << 2) /* the root starts unlimited, whatever the process' own cgroup says */
 
 /**
@@ -75,11 +75,11 @@ struct memcg_backing {
  * Zero everything, set @size, then what is wanted: a zero member means the default.
  */
 struct memcg_options {
-	size_t size;                 /* sizeof(struct memcg_options) */
-	unsigned int flags;          /* MEMCG_INIT_* */
-	unsigned int index;          /* enum memcg_index */
-	unsigned int nr_cpus;        /* per-CPU areas; may exceed the machine's CPUs; default: all possible CPUs */
-	unsigned int stock_budget;   /* most pages that one CPU's stocks can hold; default 2048 */
+	size_t size;               /* sizeof(struct memcg_options) */
+	unsigned int flags;        /* MEMCG_INIT_* */
+	unsigned int index;        /* enum memcg_index */
+	unsigned int nr_cpus;      /* per-CPU areas; may exceed the machine's CPUs; default: all possible CPUs */
+	unsigned int stock_budget; /* most pages that one CPU's stocks can hold; default 2048 */
 	const struct memcg_backing *backing; /* default: malloc and free of the C library */
 };
 
@@ -207,9 +207,9 @@ static inline void memcg_scope_leave_(struct memcg **previous)
 #define MEMCG_PASTE_(a, b) a##b
 #define MEMCG_SCOPE_NAME_(line) MEMCG_PASTE_(memcg_scope_, line)
 /* Enters now, leaves at the end of the block. C++ has libmemcg::scope in <memcg/memcg.hpp>. */
-#define MEMCG_SCOPE(group)                                                                                            \
-	struct memcg *MEMCG_SCOPE_NAME_(__LINE__)                                                                     \
-	        __attribute__((cleanup(memcg_scope_leave_), unused)) = memcg_enter(group)
+#define MEMCG_SCOPE(group)                                                                               \
+	struct memcg *MEMCG_SCOPE_NAME_(__LINE__) __attribute__((cleanup(memcg_scope_leave_), unused)) = \
+		memcg_enter(group)
 #endif
 
 #ifdef __cplusplus
