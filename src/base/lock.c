@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* A sleeping lock with a rank. */
+#include "base/lock.h"
+
+#include "base/assert.h"
+#include "base/sim.h"
+
+#if MEMCG_DEBUG && !defined(MEMCG_SIM)
+static __thread unsigned int held_ranks; /* bit r: a lock of rank r is held by this thread */
+
+static void rank_take(enum lock_rank rank)
+{
+	memcg_assert((held_ranks >> rank) == 0);
+	held_ranks |= 1U << rank;
+}
+
+static void rank_drop(enum lock_rank rank)
+{
+	memcg_assert(held_ranks & (1U << rank));
+	held_ranks &= ~(1U << rank);
+}
+#else
+static void rank_take(enum lock_rank rank)
+{
+	(void)rank;
+}
+
+static void rank_drop(enum lock_rank rank)
+{
+	(void)rank;
+}
+#endif
+
+#ifdef MEMCG_SIM
+
+void lock_take(struct lock *lock)
+{
+	rank_take(lock->rank);
+	sim_mutex_lock(lock);
+}
+
+void lock_drop(struct lock *lock)
+{
+	rank_drop(lock->rank);
+	sim_mutex_unlock(lock);
+}
+
+void lock_reinit(struct lock *lock)
+{
+	lock_drop(lock);
+}
+
+#else
+
+void lock_take(struct lock *lock)
+{
+	rank_take(lock->rank);
+	memcg_assert(pthread_mutex_lock(&lock->mutex) == 0);
+}
+
+void lock_drop(struct lock *lock)
+{
+	rank_drop(lock->rank);
+	memcg_assert(pthread_mutex_unlock(&lock->mutex) == 0);
+}
+
+void lock_reinit(struct lock *lock)
+{
+	rank_drop(lock->rank);
+	pthread_mutex_init(&lock->mutex, NULL);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sleeping lock with a rank. A thread takes locks in rising rank; debug builds check it.
+ * None of these locks is ever taken on a fast or nowait path.
+ */
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+#include <pthread.h>
+
+#include "base/compiler.h"
+
+enum lock_rank {
+	LOCK_RANK_START = 0,   /* start of the library: options, areas, root */
+	LOCK_RANK_HOUSE = 1,   /* one housekeeper at a time; serialises offline work */
+	LOCK_RANK_TREE = 2,    /* children lists, names, descendants counts, limits as written */
+	LOCK_RANK_DRAIN = 3,   /* one drain at a time; pressure of all levels */
+	LOCK_RANK_THREADS = 4, /* which threads are attached where */
+	LOCK_RANK_IDS = 5,     /* free lists of the id tables */
+	LOCK_RANK_WAKE = 6,    /* the housekeeping thread's bell */
+	LOCK_RANK_NR,
+};
+
+struct lock {
+	pthread_mutex_t mutex; /* the lock itself */
+	enum lock_rank rank;   /* constant */
+};
+
+#define LOCK_INIT(r)                                            \
+	{                                                       \
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = (r) \
+	}
+
+void lock_take(struct lock *lock);
+void lock_drop(struct lock *lock);
+void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
+
+#endif
