@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pre-order walk that survives the removal of where it stands.
+ *
+ * Children are in the order of their serial numbers, so a position that was unlinked
+ * meanwhile continues with the first sibling of a higher serial: each node that was
+ * there all along is met exactly once.
+ */
+#include "base/assert.h"
+#include "base/rcu.h"
+#include "css/css.h"
+
+static struct css *first_child(struct css *css)
+{
+	return cds_list_empty(&css->children) ? NULL : cds_list_first_entry(&css->children, struct css, sibling);
+}
+
+static struct css *next_sibling(struct css *css)
+{
+	struct css *sibling;
+
+	if (!css_dying(css)) {
+		if (css->sibling.next == &css->parent->children)
+			return NULL;
+		return cds_list_entry(css->sibling.next, struct css, sibling);
+	}
+	cds_list_for_each_entry(sibling, &css->parent->children, sibling)
+	{
+		if (sibling->serial > css->serial)
+			return sibling;
+	}
+	return NULL;
+}
+
+struct css *css_next(struct css *pos, struct css *top)
+{
+	struct css *next;
+
+	if (!pos)
+		return top;
+	next = css_dying(pos) ? NULL : first_child(pos);
+	while (!next && pos != top) {
+		next = next_sibling(pos);
+		pos = pos->parent;
+	}
+	return next;
+}
+
+struct css *css_next_rcu(struct css *pos, struct css *top)
+{
+	struct cds_list_head *head;
+
+	if (!pos)
+		return top;
+	head = load_acquire(&pos->children.next);
+	if (head != &pos->children)
+		return cds_list_entry(head, struct css, sibling);
+	while (pos != top) {
+		head = load_acquire(&pos->sibling.next);
+		if (head != &pos->parent->children)
+			return cds_list_entry(head, struct css, sibling);
+		pos = pos->parent;
+	}
+	return NULL;
+}
