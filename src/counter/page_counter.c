@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* page_counter: climbs. */
+#include "counter/page_counter.h"
+
+#include "base/rcu.h"
+
+#define ONE_PAGE (1UL << COUNTER_SHIFT)
+#define ROOM_FRACTION_SHIFT 3 /* an eighth of a limit can be stock */
+
+/* What a climb did, for its end. */
+struct climb {
+	unsigned long stored[PAGE_COUNTER_DEPTH]; /* per depth: the usage that the exchange stored */
+	uint64_t marked;                          /* per depth: a climb is counted there */
+};
+
+void page_counter_init(struct page_counter *counter, struct page_counter *parent)
+{
+	counter->parent = parent;
+	counter->depth = parent ? parent->depth + 1 : 0;
+	counter->limit = PAGE_COUNTER_MAX;
+	counter->max = PAGE_COUNTER_MAX;
+	counter->high = PAGE_COUNTER_MAX;
+	memcg_assert(counter->depth < PAGE_COUNTER_DEPTH);
+}
+
+/* Is there a level above, below @top, that may refuse? */
+static bool undecided_above(const struct page_counter *counter, const struct page_counter *top)
+{
+	for (counter = counter->parent; counter != top; counter = counter->parent) {
+		if (load_relaxed(&counter->limit) != PAGE_COUNTER_MAX)
+			return true;
+	}
+	return false;
+}
+
+static bool refused(struct counter_refusal *refusal, struct page_counter *counter, uint64_t word, unsigned long limit)
+{
+	long usage = counter_usage(word);
+
+	refusal->counter = counter;
+	refusal->undecided = word & COUNTER_CLIMBS;
+	refusal->margin = usage < 0 || (unsigned long)usage >= limit ? 0 : limit - (unsigned long)usage;
+	return false;
+}
+
+static bool exceeds(uint64_t word, unsigned long nr, unsigned long limit)
+{
+	long usage = counter_usage(word);
+
+	return (usage > 0 ? (unsigned long)usage : 0) + nr > limit;
+}
+
+/* One level: never stores above the limit that is in force when it stores. */
+static bool try_level(struct page_counter *counter, struct page_counter *top, unsigned long nr, struct climb *climb,
+		      struct counter_refusal *refusal)
+{
+	uint64_t bit = 1ULL << counter->depth;
+	uint64_t word = load_seq(&counter->word);
+	uint64_t mark = load_seq(&counter->pressure) && undecided_above(counter, top);
+
+	for (;;) {
+		/* After the word: a limit that is set between the two changes the version in the word. */
+		unsigned long limit = load_seq(&counter->limit);
+
+		if (exceeds(word, nr, limit) || exceeds(word, nr, COUNTER_PAGES_MAX))
+			return refused(refusal, counter, word, limit);
+		if (mark && (word & COUNTER_CLIMBS) == COUNTER_CLIMBS)
+			return refused(refusal, counter, word, limit);
+		if (atomic_cas(&counter->word, &word, word + nr * ONE_PAGE + mark))
+			break;
+	}
+	climb->stored[counter->depth] = (unsigned long)counter_usage(word) + nr;
+	if (mark)
+		climb->marked |= bit;
+	return true;
+}
+
+/* Uncharge one level. More than was charged is the caller's bug: counted, and clamped here. */
+static void cancel_level(struct page_counter *counter, unsigned long nr, uint64_t mark)
+{
+	uint64_t word = atomic_sub(&counter->word, nr * ONE_PAGE + mark);
+	long usage = counter_usage(word);
+
+	if (unlikely(usage < 0)) {
+		unsigned long excess = (unsigned long)-usage;
+
+		excess = excess < nr ? excess : nr;
+		atomic_add(&counter->word, excess * ONE_PAGE);
+		atomic_add(&counter->underflows, excess);
+		memcg_debug(!"uncharged more than was charged");
+	}
+}
+
+static void raise_watermark(struct page_counter *counter, unsigned long usage)
+{
+	unsigned long mark = load_relaxed(&counter->watermark);
+
+	while (usage > mark) {
+		if (atomic_cas(&counter->watermark, &mark, usage))
+			return;
+	}
+}
+
+static void climb_done(struct page_counter *counter, struct page_counter *top, const struct climb *climb)
+{
+	for (; counter != top; counter = counter->parent) {
+		raise_watermark(counter, climb->stored[counter->depth]);
+		if (climb->marked & (1ULL << counter->depth))
+			atomic_sub(&counter->word, 1);
+	}
+}
+
+static void climb_undo(struct page_counter *counter, const struct page_counter *refuser, unsigned long nr,
+		       const struct climb *climb)
+{
+	for (; counter != refuser; counter = counter->parent)
+		cancel_level(counter, nr, !!(climb->marked & (1ULL << counter->depth)));
+}
+
+/*
+ * A look before a large climb: what cannot fit is refused without being seen by anybody.
+ * Reads only, so that the lines of the levels stay shared.
+ */
+static bool fits(struct page_counter *counter, const struct page_counter *top, unsigned long nr,
+		 struct counter_refusal *refusal)
+{
+	for (; counter != top; counter = counter->parent) {
+		uint64_t word = load_seq(&counter->word);
+		unsigned long limit = load_seq(&counter->limit);
+
+		if (exceeds(word, nr, limit))
+			return refused(refusal, counter, word, limit);
+	}
+	return true;
+}
+
+bool page_counter_try_charge(struct page_counter *counter, struct page_counter *top, unsigned long nr,
+			     struct counter_refusal *refusal)
+{
+	struct page_counter *level;
+	struct climb climb;
+
+	climb.marked = 0;
+	refusal->counter = NULL;
+	if (nr > 64 && !fits(counter, top, nr, refusal))
+		return false;
+	for (level = counter; level != top; level = level->parent) {
+		if (!try_level(level, top, nr, &climb, refusal)) {
+			climb_undo(counter, level, nr, &climb);
+			return false;
+		}
+	}
+	climb_done(counter, top, &climb);
+	return true;
+}
+
+bool page_counter_force_charge(struct page_counter *counter, struct page_counter *top, unsigned long nr)
+{
+	struct page_counter *level;
+
+	for (level = counter; level != top; level = level->parent) {
+		if (exceeds(load_relaxed(&level->word), nr, COUNTER_PAGES_MAX))
+			return false;
+	}
+	for (level = counter; level != top; level = level->parent) {
+		unsigned long usage = (unsigned long)counter_usage(atomic_add(&level->word, nr * ONE_PAGE));
+		unsigned long limit = load_relaxed(&level->limit);
+
+		raise_watermark(level, usage);
+		if (usage > limit)
+			atomic_add(&level->forced, usage - limit < nr ? usage - limit : nr);
+	}
+	return true;
+}
+
+void page_counter_uncharge(struct page_counter *counter, struct page_counter *top, unsigned long nr)
+{
+	for (; counter != top; counter = counter->parent)
+		cancel_level(counter, nr, 0);
+}
+
+/* Makes each exchange that was decided under the old limit fail. */
+static void bump_version(struct page_counter *counter)
+{
+	const uint64_t one = 1ULL << COUNTER_CLIMB_BITS;
+	const uint64_t mask = ((1ULL << COUNTER_VERSION_BITS) - 1) << COUNTER_CLIMB_BITS;
+	uint64_t word = load_seq(&counter->word);
+	uint64_t next;
+
+	do {
+		next = (word & ~mask) | ((word + one) & mask);
+	} while (!atomic_cas(&counter->word, &word, next));
+	if ((next & mask) == 0)
+		rcu_synchronize();
+}
+
+void page_counter_set_max(struct page_counter *counter, unsigned long pages)
+{
+	if (pages >= load_relaxed(&counter->max)) {
+		store_seq(&counter->max, pages);
+		store_seq(&counter->limit, pages);
+		return;
+	}
+	store_seq(&counter->limit, pages);
+	bump_version(counter);
+	store_seq(&counter->max, pages);
+}
+
+bool page_counter_reserve_room(struct page_counter *counter, unsigned long pages)
+{
+	struct page_counter *level, *undo;
+
+	for (level = counter; level; level = level->parent) {
+		unsigned long allowed = load_relaxed(&level->limit) >> ROOM_FRACTION_SHIFT;
+
+		if (load_seq(&level->pressure) || load_relaxed(&level->room) + pages > allowed)
+			break;
+		if (atomic_add(&level->room, pages) > allowed) {
+			atomic_sub(&level->room, pages);
+			break;
+		}
+	}
+	if (!level)
+		return true;
+	for (undo = counter; undo != level; undo = undo->parent)
+		atomic_sub(&undo->room, pages);
+	return false;
+}
+
+void page_counter_return_room(struct page_counter *counter, unsigned long pages)
+{
+	for (; counter; counter = counter->parent) {
+		unsigned long left = atomic_sub(&counter->room, pages);
+
+		memcg_debug((long)left >= 0);
+		(void)left;
+	}
+}
+
+bool page_counter_pressed(const struct page_counter *counter)
+{
+	for (; counter; counter = counter->parent) {
+		if (load_seq(&counter->pressure))
+			return true;
+	}
+	return false;
+}
