@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork (B5).
+ *
+ * A plain fork copies the levels of other threads' climbs as they are, and the child's
+ * tree disagrees with itself. So the forking thread closes the gate of the slow
+ * section and waits for those under way by a grace period; it holds every lock of the
+ * library in rank order, so that no drain has a gate closed. The fast path needs nothing: a slot
+ * changes by one store.
+ *
+ * Signals are blocked in the forking thread from before the gate until after the fork: a
+ * handler there would wait for its own thread. A fork out of a handler that interrupted a
+ * slow section of the same thread cannot wait for that one: its child may find a climb
+ * half done. fork() in such handlers is not supported with charges in them.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include "group/group.h"
+#include "group/house.h"
+#include "group/slow.h"
+#include "group/thread.h"
+#include "percpu/area.h"
+
+struct thread_state *slow_gate;
+
+static sigset_t saved_mask; /* of the forking thread; held by the house lock */
+
+void thread_begin(void)
+{
+	struct thread_state *self = thread_self();
+
+	self->started = 1;
+	percpu_thread_start(&self->index);
+}
+
+void slow_wait(void)
+{
+	unsigned int attempt = 0;
+
+	while (load_seq(&slow_gate) && load_seq(&slow_gate) != thread_self())
+		clock_pause(attempt++, &slow_gate);
+}
+
+void group_fork_prepare(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	house_fork_prepare();
+	saved_mask = mask;
+	lock_take(&tree_lock);
+	group_steps.fork_prepare();
+	thread_fork_prepare();
+	id_lock_fork();
+	house_fork_lock_wake();
+	store_seq(&slow_gate, thread_self());
+	if (!rcu_inside())
+		rcu_synchronize();
+	rcu_before_fork();
+}
+
+void group_fork_parent(void)
+{
+	sigset_t mask = saved_mask;
+
+	rcu_after_fork_parent();
+	store_seq(&slow_gate, NULL);
+	house_fork_unlock_wake();
+	id_unlock_parent();
+	thread_fork_parent();
+	group_steps.fork_parent();
+	lock_drop(&tree_lock);
+	house_fork_parent();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+void group_fork_child(void)
+{
+	sigset_t mask = saved_mask;
+
+	rcu_after_fork_child();
+	store_seq(&slow_gate, NULL);
+	id_unlock_child();
+	thread_fork_child();
+	group_steps.fork_child();
+	lock_reinit(&tree_lock);
+	house_fork_child();
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}

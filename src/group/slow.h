@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow section: what walks counters, places or evicts slots, or follows an owner.
+ *
+ * It is an RCU read section. Three things wait for those under way by a grace period:
+ * who frees groups, who needs to know that no page is between a slot and a counter
+ * (drains, offline), and fork, which also keeps new ones from starting: the levels of
+ * the child's tree agree (B5). It never sleeps; a thread that meets a fork spins until
+ * the fork is done, as it would on its next page fault.
+ */
+#ifndef GROUP_SLOW_H
+#define GROUP_SLOW_H
+
+#include "base/mem.h"
+#include "base/rcu.h"
+#include "percpu/thread.h"
+
+extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq_cst */
+
+void slow_wait(void);    /* until no other thread forks */
+void thread_begin(void); /* a thread's first slow section: its index */
+
+static inline void slow_enter(void)
+{
+	/* Nested, in a handler that interrupted a slow section: the fork waits for us. */
+	bool nested = rcu_inside();
+
+	if (unlikely(!thread_self()->started))
+		thread_begin();
+	rcu_lock();
+	while (unlikely(load_seq(&slow_gate) && !nested && load_seq(&slow_gate) != thread_self())) {
+		rcu_unlock();
+		slow_wait();
+		rcu_lock();
+	}
+}
+
+static inline void slow_leave(void)
+{
+	rcu_unlock();
+}
+
+#endif

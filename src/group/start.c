@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Start of the library: options, areas, the root group. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "base/sim.h"
+#include "group/group.h"
+#include "group/house.h"
+#include "group/thread.h"
+#include "percpu/area.h"
+
+static struct lock start_lock = LOCK_INIT(LOCK_RANK_START);
+struct group_steps group_steps;
+
+static struct memcg *root_group; /* published when all else is ready */
+
+static int options_check(const struct memcg_options *options)
+{
+	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX;
+
+	if (options->size != sizeof(*options) || (options->flags & ~known) || options->index > MEMCG_INDEX_THREAD)
+		return -EINVAL;
+	if (options->backing && (!options->backing->malloc || !options->backing->calloc || !options->backing->realloc ||
+				 !options->backing->aligned_alloc || !options->backing->free))
+		return -EINVAL;
+	return 0;
+}
+
+static int start_locked(const struct memcg_options *options)
+{
+	struct memcg *root;
+	int err;
+
+	if (options->backing)
+		mem_backing = *options->backing;
+	err = percpu_start(options);
+	if (!err)
+		err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
+	if (!err)
+		err = thread_start();
+	if (!err)
+		err = root_create(&root);
+	if (!err)
+		err = -pthread_atfork(group_fork_prepare, group_fork_parent, group_fork_child);
+	if (err)
+		return err;
+	if (!(options->flags & MEMCG_INIT_NO_HOST_MAX))
+		page_counter_set_max(&root->memory, host_max_pages());
+	store_release(&root_group, root);
+	return 0;
+}
+
+int memcg_init(const struct memcg_options *options)
+{
+	const struct memcg_options defaults = { .size = sizeof(defaults) };
+	int err;
+
+	if (load_acquire(&root_group))
+		return options ? -EBUSY : 0;
+	err = options ? options_check(options) : 0;
+	if (err)
+		return err;
+	lock_take(&start_lock);
+	if (root_group)
+		err = options ? -EBUSY : 0;
+	else
+		err = start_locked(options ? options : &defaults);
+	lock_drop(&start_lock);
+	return err;
+}
+
+struct memcg *memcg_root(void)
+{
+	struct memcg *root = load_acquire(&root_group);
+
+	if (unlikely(!root)) {
+		memcg_assert(memcg_init(NULL) == 0);
+		root = root_group;
+	}
+	return root;
+}

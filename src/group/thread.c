@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Membership of threads: the home (attach), the scope (enter, leave).
+ *
+ * A home is a membership that others see: it keeps the group from being destroyed and
+ * ends with the thread. A scope is the thread's own affair: one store.
+ */
+#include "group/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <urcu/list.h>
+
+#include "base/mem.h"
+#include "percpu/thread.h"
+
+struct attached {
+	struct cds_list_head node; /* all attached threads; threads lock */
+	struct memcg *home;        /* holds a reference; threads lock */
+	pid_t tid;                 /* of the thread; constant */
+};
+
+static struct lock threads_mutex = LOCK_INIT(LOCK_RANK_THREADS);
+static CDS_LIST_HEAD(attached_threads); /* struct attached; threads lock */
+static pthread_key_t exit_key;          /* its destructor detaches */
+
+void threads_lock(void)
+{
+	lock_take(&threads_mutex);
+}
+
+void threads_unlock(void)
+{
+	lock_drop(&threads_mutex);
+}
+
+/* Threads lock. */
+static struct memcg *unhook(struct attached *entry)
+{
+	struct memcg *home = entry->home;
+
+	cds_list_del(&entry->node);
+	home->nr_threads--;
+	return home;
+}
+
+static void detach(void *arg)
+{
+	struct attached *entry = arg;
+	struct thread_state *self = thread_self();
+	struct memcg *home;
+
+	threads_lock();
+	home = unhook(entry);
+	threads_unlock();
+	self->home = NULL;
+	self->attached = NULL;
+	mem_free(entry);
+	memcg_put(home);
+}
+
+int thread_start(void)
+{
+	return -pthread_key_create(&exit_key, detach);
+}
+
+static struct attached *entry_make(void)
+{
+	struct attached *entry = mem_zalloc(sizeof(*entry));
+
+	if (entry)
+		entry->tid = (pid_t)syscall(SYS_gettid);
+	return entry;
+}
+
+/* Moves the calling thread, whose entry is @entry; the old home's reference is the caller's to put. */
+static int attach_entry(struct attached *entry, struct memcg *group, struct memcg **old)
+{
+	*old = entry->home;
+	threads_lock();
+	if (memcg_dying(group)) {
+		threads_unlock();
+		return -ENODEV;
+	}
+	if (*old)
+		unhook(entry);
+	entry->home = memcg_get(group);
+	group->nr_threads++;
+	cds_list_add_tail(&entry->node, &attached_threads);
+	threads_unlock();
+	return 0;
+}
+
+int memcg_attach(struct memcg *group)
+{
+	struct thread_state *self = thread_self();
+	struct attached *entry = self->attached;
+	struct memcg *old = NULL;
+	int err;
+
+	group = group ? group : memcg_root();
+	if (group == &unaccounted_group)
+		return -EINVAL;
+	if (!entry) {
+		entry = entry_make();
+		if (!entry)
+			return -ENOMEM;
+	}
+	err = attach_entry(entry, group, &old);
+	if (!err && !self->attached && pthread_setspecific(exit_key, entry)) {
+		detach(entry);
+		return -ENOMEM;
+	}
+	if (err) {
+		if (!self->attached)
+			mem_free(entry);
+		return err;
+	}
+	self->attached = entry;
+	self->home = group;
+	memcg_put(old);
+	return 0;
+}
+
+int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *arg)
+{
+	struct attached *entry;
+	int nr = 0;
+
+	threads_lock();
+	cds_list_for_each_entry(entry, &attached_threads, node)
+	{
+		if (entry->home == memcg) {
+			each(entry->tid, arg);
+			nr++;
+		}
+	}
+	threads_unlock();
+	return nr;
+}
+
+struct memcg *memcg_enter(struct memcg *group)
+{
+	struct thread_state *self = thread_self();
+	struct memcg *previous = self->current;
+
+	self->current = group;
+	return previous;
+}
+
+void memcg_leave(struct memcg *previous)
+{
+	thread_self()->current = previous;
+}
+
+struct memcg *memcg_current(void)
+{
+	const struct thread_state *self = thread_self();
+
+	if (self->current)
+		return self->current;
+	return self->home ? self->home : memcg_root();
+}
+
+struct memcg *memcg_unaccounted(void)
+{
+	return &unaccounted_group;
+}
+
+const struct memcg_refusal *memcg_last_refusal(void)
+{
+	return &thread_self()->refusal;
+}
+
+void thread_fork_prepare(void)
+{
+	threads_lock();
+}
+
+void thread_fork_parent(void)
+{
+	threads_unlock();
+}
+
+void thread_fork_child(void)
+{
+	struct attached *own = thread_self()->attached;
+	struct attached *entry, *next;
+
+	cds_list_for_each_entry_safe(entry, next, &attached_threads, node)
+	{
+		struct memcg *home;
+
+		if (entry == own) {
+			entry->tid = (pid_t)syscall(SYS_gettid);
+			continue;
+		}
+		home = unhook(entry);
+		mem_free(entry);
+		memcg_put(home);
+	}
+	lock_reinit(&threads_mutex);
+}
