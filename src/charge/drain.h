@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Drains and pressure: how a level gets to know what really lives below it. */
+#ifndef CHARGE_DRAIN_H
+#define CHARGE_DRAIN_H
+
+#include "charge/stock.h"
+
+/*
+ * Pressure at a level: while it is held, no stock exists or appears below, and each climb is
+ * counted in the level's word until it is decided. Both sleep. Context: thread.
+ */
+void pressure_begin(struct memcg *memcg);
+void pressure_end(struct memcg *memcg);
+
+void drain_all(struct memcg *top); /* all stock in the subtree, once; may appear again at once */
+
+#endif

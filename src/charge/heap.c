@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Charged heap memory.
+ *
+ * A block is: padding, header, what the caller gets. The header tells who pays and how much,
+ * so that a free from any thread, at any time, credits the payer (A5). Without an alignment
+ * above the header's, the header begins the block that the backing allocator gave.
+ */
+#include <errno.h>
+#include <memcg/heap.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "charge/bytes.h"
+
+#define HEADER ((size_t)MEMCG_HEAP_HEADER)
+#define SIZE_BITS 56
+#define SIZE_MASK (((uint64_t)1 << SIZE_BITS) - 1)
+
+struct header {
+	struct memcg_objcg *owner; /* who pays; NULL: nobody. Kept alive by the bytes charged */
+	uint64_t size;             /* low 56 bits: bytes the caller asked for; above: log2 of the space before them */
+};
+
+_Static_assert(sizeof(struct header) == HEADER, "public constant");
+
+static struct header *header_of(const void *ptr)
+{
+	return (struct header *)(uintptr_t)ptr - 1;
+}
+
+static size_t space_before(const struct header *header)
+{
+	return (size_t)1 << (header->size >> SIZE_BITS);
+}
+
+static void *fill_header(char *block, size_t space, struct memcg_objcg *owner, size_t size)
+{
+	struct header *header = (struct header *)(void *)(block + space) - 1;
+
+	header->owner = owner;
+	header->size = size | (uint64_t)__builtin_ctzl(space) << SIZE_BITS;
+	return header + 1;
+}
+
+static struct memcg_objcg *owner_for(struct memcg *group)
+{
+	return (group ? group : memcg_current())->objcg;
+}
+
+static void *out_of_memory(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+static bool pay(struct memcg_objcg *owner, size_t total, unsigned int flags)
+{
+	return !owner || bytes_charge(owner, total, flags) == 0;
+}
+
+static void repay(struct memcg_objcg *owner, size_t total)
+{
+	int saved = errno;
+
+	if (owner)
+		bytes_uncharge(owner, total);
+	errno = saved;
+}
+
+void *memcg_heap_alloc(struct memcg *group, size_t align, size_t size, unsigned int flags)
+{
+	size_t space = align > HEADER ? align : HEADER;
+	struct memcg_objcg *owner;
+	size_t total;
+	char *block;
+
+	if (unlikely(space & (space - 1) || size > PTRDIFF_MAX - 2 * space))
+		return out_of_memory();
+	total = space + size;
+	owner = owner_for(group);
+	if (unlikely(!pay(owner, total, flags)))
+		return out_of_memory();
+	if (space == HEADER)
+		block = mem_backing.malloc(total);
+	else
+		block = mem_backing.aligned_alloc(space, (total + space - 1) & ~(space - 1));
+	if (likely(block))
+		return fill_header(block, space, owner, size);
+	repay(owner, total);
+	return out_of_memory();
+}
+
+void *memcg_heap_calloc(struct memcg *group, size_t nr, size_t size, unsigned int flags)
+{
+	struct memcg_objcg *owner;
+	size_t bytes;
+	char *block;
+
+	if (__builtin_mul_overflow(nr, size, &bytes) || bytes > PTRDIFF_MAX - 2 * HEADER)
+		return out_of_memory();
+	owner = owner_for(group);
+	if (!pay(owner, HEADER + bytes, flags))
+		return out_of_memory();
+	block = mem_backing.calloc(1, HEADER + bytes);
+	if (block)
+		return fill_header(block, HEADER, owner, bytes);
+	repay(owner, HEADER + bytes);
+	return out_of_memory();
+}
+
+/* A block with padding before it cannot be resized by the backing allocator. */
+static void *realloc_copy(void *ptr, size_t size, unsigned int flags)
+{
+	struct header *header = header_of(ptr);
+	size_t old = header->size & SIZE_MASK, space = space_before(header);
+	struct memcg_objcg *owner = header->owner;
+	char *block;
+	void *copy;
+
+	if (!pay(owner, space + size, flags))
+		return out_of_memory();
+	block = mem_backing.aligned_alloc(space, (space + size + space - 1) & ~(space - 1));
+	if (!block) {
+		repay(owner, space + size);
+		return out_of_memory();
+	}
+	copy = fill_header(block, space, owner, size);
+	memcpy(copy, ptr, old < size ? old : size);
+	memcg_free(ptr);
+	return copy;
+}
+
+void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned int flags)
+{
+	struct header *header;
+	struct memcg_objcg *owner;
+	size_t old;
+	char *block;
+
+	if (!ptr)
+		return memcg_heap_alloc(group, 0, size, flags);
+	header = header_of(ptr);
+	old = header->size & SIZE_MASK;
+	owner = header->owner;
+	if (size > PTRDIFF_MAX - 2 * space_before(header))
+		return out_of_memory();
+	if (space_before(header) != HEADER)
+		return realloc_copy(ptr, size, flags);
+	if (size > old && !pay(owner, size - old, flags))
+		return out_of_memory();
+	block = mem_backing.realloc(header, HEADER + size);
+	if (!block) {
+		if (size > old)
+			repay(owner, size - old);
+		return out_of_memory();
+	}
+	if (size < old)
+		repay(owner, old - size);
+	return fill_header(block, HEADER, owner, size);
+}
+
+void memcg_free(void *ptr)
+{
+	struct header *header;
+	struct memcg_objcg *owner;
+	size_t space, total;
+
+	if (!ptr)
+		return;
+	header = header_of(ptr);
+	space = space_before(header);
+	total = space + (header->size & SIZE_MASK);
+	owner = header->owner;
+	mem_backing.free((char *)ptr - space);
+	if (owner && unlikely(!bytes_refill(owner, total)))
+		repay(owner, total);
+}
+
+void *memcg_malloc(size_t size)
+{
+	return memcg_heap_alloc(NULL, 0, size, 0);
+}
+
+void *memcg_calloc(size_t nr, size_t size)
+{
+	return memcg_heap_calloc(NULL, nr, size, 0);
+}
+
+void *memcg_realloc(void *ptr, size_t size)
+{
+	return memcg_heap_realloc(NULL, ptr, size, 0);
+}
+
+void *memcg_aligned_alloc(size_t align, size_t size)
+{
+	if (!align || align & (align - 1)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return memcg_heap_alloc(NULL, align, size, 0);
+}
+
+size_t memcg_heap_size(const void *ptr)
+{
+	return ptr ? header_of(ptr)->size & SIZE_MASK : 0;
+}
+
+struct memcg_objcg *memcg_heap_owner(const void *ptr)
+{
+	return ptr ? header_of(ptr)->owner : NULL;
+}

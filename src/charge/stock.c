@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What both shapes of the page stock share. */
+#include "charge/stock.h"
+
+#include "group/house.h"
+
+void stock_put_budget(struct percpu_area *area, unsigned int pages)
+{
+	uint32_t left = atomic_sub(&area->budget, pages);
+
+	memcg_debug(left <= percpu_budget);
+	(void)left;
+}
+
+void stock_uncharge(struct memcg *memcg, unsigned long nr)
+{
+	page_counter_uncharge(&memcg->memory, NULL, nr);
+	if (memcg_dying(memcg))
+		house_check_zombie(memcg);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page stock of a CPU: pages that are charged to a group, and held here for its next
+ * charges. Two shapes have this interface: words (stock_word.c, the default) and the
+ * kernel's (stock_local.c, variants locked and deferred).
+ *
+ * Bound (A2). All slots of a CPU together have room for at most percpu_budget pages, and the slots
+ * of all CPUs below a level for at most an eighth of its limit. Nothing is held above room.
+ */
+#ifndef CHARGE_STOCK_H
+#define CHARGE_STOCK_H
+
+#include "base/variant.h"
+#include "group/group.h"
+#include "percpu/area.h"
+
+/* Fast: from what this CPU holds; false: look again in a slow section. */
+bool stock_consume(struct memcg *memcg, unsigned long nr);
+bool stock_refill(struct memcg *memcg, unsigned long nr);
+
+/* Slow section: how many pages a charge of @nr should take from the counters, >= @nr. What is more goes to stock_return(). */
+unsigned long stock_batch(struct memcg *memcg, unsigned long nr);
+
+/* Slow section: @nr charged pages that nobody uses any more: into the stock, or back to the counters. */
+void stock_return(struct memcg *memcg, unsigned long nr);
+
+/* Drain, area closed (words) or locked (local): give back what @match says yes to. */
+typedef bool (*stock_match)(const struct memcg *memcg, const void *arg);
+void stock_drain_area(struct percpu_area *area, stock_match match, const void *arg);
+
+/* Slow section: budget for a slot of either kind in an area, by evicting page slots if it must. */
+bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages);
+void stock_put_budget(struct percpu_area *area, unsigned int pages);
+
+/* Slow section: pages straight to the counters of a group that may be dying. */
+void stock_uncharge(struct memcg *memcg, unsigned long nr);
+
+#endif
