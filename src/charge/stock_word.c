@@ -44,16 +44,6 @@ static uint32_t word_owner(uint64_t word)
 	return (uint32_t)(word >> 32);
 }
 
-bool stock_consume(struct memcg *memcg, unsigned long nr)
-{
-	return memcg_consume_(&memcg_percpu, &memcg->fast, nr);
-}
-
-bool stock_refill(struct memcg *memcg, unsigned long nr)
-{
-	return memcg_refill_(&memcg_percpu, &memcg->fast, nr);
-}
-
 /* A word that is out of its slot: what it held and its room go back. Slow section, since before the word was read. */
 static void settle(struct percpu_area *area, uint64_t word)
 {
