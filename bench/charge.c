@@ -46,8 +46,8 @@ void pair_work_init(struct pair_work *w, const struct subject *s, struct memcg *
 
 struct charge_bench {
 	struct bench *b;
-	struct subject subjects[NR_SUBJECTS];
-	struct memcg *leaves[NR_SUBJECTS][MANY]; /* peers: one */
+	struct subject subjects[NR_COMPARED];
+	struct memcg *leaves[NR_COMPARED][MANY]; /* peers: one */
 	struct pool *pools[3];                   /* 1, 2 and MANY threads */
 };
 
@@ -61,7 +61,7 @@ static int open_subjects(struct charge_bench *c)
 	unsigned int i, leaves;
 	int err;
 
-	for (i = 0; i < NR_SUBJECTS; i++) {
+	for (i = 0; i < NR_COMPARED; i++) {
 		err = subject_open(c->b, i, &c->subjects[i]);
 		if (err == -ENOENT && i != SUBJECT_MEMCG)
 			continue;
@@ -78,7 +78,7 @@ static int open_subjects(struct charge_bench *c)
 /* Threads that wait for a mutex sleep, which CPU time does not show. */
 static enum measure measure_of(enum subject_id id, const char *threads)
 {
-	return id == SUBJECT_MUTEX_TREE && strcmp(threads, "1t") ? WALL_NS : CPU_NS;
+	return id == SUBJECT_MUTEX_TREE && strcmp(threads, "1t") != 0 ? WALL_NS : CPU_NS;
 }
 
 static void report_subjects(struct charge_bench *c, const struct pool_case *cases, const char *threads)
@@ -98,7 +98,7 @@ static void report_subjects(struct charge_bench *c, const struct pool_case *case
 		report_ratio(c->b, &cases[ratios[i].over].base, &cases[ratios[i].under].base,
 			     measure_of(ratios[i].under, threads), "charge.ratio.%s_over_%s.%s",
 			     subject_name(ratios[i].over), subject_name(ratios[i].under), threads);
-	for (i = 0; i < NR_SUBJECTS; i++)
+	for (i = 0; i < NR_COMPARED; i++)
 		if (available(c, i))
 			output_real(&c->b->out, case_median(&cases[i].base, measure_of(i, threads)), "charge.ns.%s.%s",
 				    subject_name(i), threads);
@@ -107,13 +107,13 @@ static void report_subjects(struct charge_bench *c, const struct pool_case *case
 /* All subjects, one leaf for all threads. */
 static int compare_subjects(struct charge_bench *c, struct pool *pool, const char *threads, double seconds)
 {
-	struct pair_work works[NR_SUBJECTS];
-	struct pool_case cases[NR_SUBJECTS];
-	struct bench_case *list[NR_SUBJECTS];
+	struct pair_work works[NR_COMPARED];
+	struct pool_case cases[NR_COMPARED];
+	struct bench_case *list[NR_COMPARED];
 	unsigned int i, nr = 0;
 	int err;
 
-	for (i = 0; i < NR_SUBJECTS; i++) {
+	for (i = 0; i < NR_COMPARED; i++) {
 		pair_work_init(&works[i], &c->subjects[i], c->leaves[i], false);
 		pool_case_init(&cases[i], subject_name(i), pool, &works[i].work, seconds);
 		if (available(c, i))
@@ -124,7 +124,7 @@ static int compare_subjects(struct charge_bench *c, struct pool *pool, const cha
 		complain(c->b, err, "subjects with %s", threads);
 	else
 		report_subjects(c, cases, threads);
-	for (i = 0; i < NR_SUBJECTS; i++)
+	for (i = 0; i < NR_COMPARED; i++)
 		case_release(&cases[i].base);
 	return err;
 }

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 		usage(stdout);
 		return 0;
 	}
-	for (i = 0; i < NR_BENCHES && strcmp(benches[i].name, argv[1]); i++)
+	for (i = 0; i < NR_BENCHES && strcmp(benches[i].name, argv[1]) != 0; i++)
 		;
 	if (i == NR_BENCHES)
 		return misuse("no such bench", argv[1]);

@@ -35,14 +35,18 @@ static int take_loop(struct bench_case *base, struct sample *out)
 			   .input = -1,
 			   .output = text,
 			   .output_len = sizeof(text) };
-	int charged, err = spawn_run(&s);
+	bool charged;
+	char *end;
+	int err = spawn_run(&s);
 
 	if (err)
 		return err;
-	if (sscanf(text, "charged=%d ns=%lf", &charged, &out->v[CPU_NS]) != 2)
+	charged = strtol(text, &end, 10) != 0;
+	out->v[CPU_NS] = strtod(end, &end);
+	if (*end != '\n')
 		return -EPROTO;
 	/* The loader only warns when it cannot preload: that would compare the C library with itself. */
-	return charged == !!c->preload ? 0 : -ELIBACC;
+	return charged == (c->preload != NULL) ? 0 : -ELIBACC;
 }
 
 static int compare_loop(struct bench *b, const char *pattern, const char *preload)

@@ -100,7 +100,7 @@ static const struct {
 	unsigned long chunk;
 } loops[] = {
 	{ run_pair, 64, 1, 4096 },    { run_pair, 16, 1, 4096 }, { run_pair, 1024, 1, 4096 },
-	{ run_pair, 16384, 1, 1024 }, { run_pair, 64, 2, 4096 }, { run_burst, 64, 1, 4 * BURST },
+	{ run_pair, 16384, 1, 1024 }, { run_pair, 64, 2, 4096 }, { run_burst, 64, 1, 4UL * BURST },
 	{ run_live, 0, 1, 2048 },
 };
 
@@ -129,16 +129,18 @@ static int measure(size_t which, double seconds, struct sample *out)
 int malloc_loop_main(int argc, char **argv)
 {
 	struct sample result;
+	double ms;
 	size_t i;
 	int err;
 
-	for (i = 0; argc == 3 && malloc_loop_names[i] && strcmp(argv[1], malloc_loop_names[i]); i++)
+	for (i = 0; argc == 3 && malloc_loop_names[i] && strcmp(argv[1], malloc_loop_names[i]) != 0; i++)
 		;
 	if (argc != 3 || !malloc_loop_names[i])
 		return 2;
-	err = measure(i, atof(argv[2]) / 1000, &result);
+	ms = strtod(argv[2], NULL);
+	err = measure(i, ms / 1000, &result);
 	if (err)
 		return 1;
-	printf("charged=%d ns=%.4f\n", dlsym(RTLD_DEFAULT, "memcg_malloc") != NULL, result.v[CPU_NS]);
+	printf("%d %.4f\n", dlsym(RTLD_DEFAULT, "memcg_malloc") != NULL, result.v[CPU_NS]);
 	return 0;
 }

@@ -8,7 +8,7 @@
 /* What the loops are called in keys; NULL after the last. */
 extern const char *const malloc_loop_names[];
 
-/* PATTERN MILLISECONDS: prints "charged=0|1" and "ns=..."; exit status. */
+/* PATTERN MILLISECONDS: prints whether the library is in the process, and ns per operation. Exit status. */
 int malloc_loop_main(int argc, char **argv);
 
 #endif

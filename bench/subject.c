@@ -18,19 +18,21 @@
 #endif
 
 static const struct {
-	const char *name;   /* in keys */
-	const char *file;   /* of the object */
-	unsigned int flags; /* MEMCG_INIT_* beyond the usual */
-	bool copy;          /* a second instance of a file that is open already */
+	const char *name;    /* in keys */
+	const char *file;    /* of the object */
+	bool copy;           /* a second instance of a file that is open already */
+	unsigned int flags;  /* MEMCG_INIT_* beyond the usual */
+	unsigned int budget; /* of the stocks of a CPU; 0: the default */
 } table[NR_SUBJECTS] = {
-	[SUBJECT_MEMCG] = { "memcg", "libmemcg.so", 0, false },
-	[SUBJECT_LOCKED] = { "locked", "libmemcg-locked.so", 0, false },
-	[SUBJECT_DEFERRED] = { "deferred", "libmemcg-deferred.so", 0, false },
-	[SUBJECT_PORTABLE] = { "portable", "libmemcg.so", MEMCG_INIT_PORTABLE, true },
-	[SUBJECT_THREAD_STOCK] = { "thread_stock", "memcg-bench-thread-stock.so", 0, false },
-	[SUBJECT_ATOMIC_TREE] = { "atomic_tree", "memcg-bench-atomic-tree.so", 0, false },
-	[SUBJECT_MUTEX_TREE] = { "mutex_tree", "memcg-bench-mutex-tree.so", 0, false },
-	[SUBJECT_EMPTY] = { "empty", "memcg-bench-empty.so", 0, false },
+	[SUBJECT_MEMCG] = { "memcg", "libmemcg.so", false, 0, 0 },
+	[SUBJECT_LOCKED] = { "locked", "libmemcg-locked.so", false, 0, 0 },
+	[SUBJECT_DEFERRED] = { "deferred", "libmemcg-deferred.so", false, 0, 0 },
+	[SUBJECT_PORTABLE] = { "portable", "libmemcg.so", true, MEMCG_INIT_PORTABLE, 0 },
+	[SUBJECT_THREAD_STOCK] = { "thread_stock", "memcg-bench-thread-stock.so", false, 0, 0 },
+	[SUBJECT_ATOMIC_TREE] = { "atomic_tree", "memcg-bench-atomic-tree.so", false, 0, 0 },
+	[SUBJECT_MUTEX_TREE] = { "mutex_tree", "memcg-bench-mutex-tree.so", false, 0, 0 },
+	[SUBJECT_EMPTY] = { "empty", "memcg-bench-empty.so", false, 0, 0 },
+	[SUBJECT_SMALL_BUDGET] = { "small_budget", "libmemcg.so", true, 0, SMALL_BUDGET },
 };
 
 const char *subject_name(enum subject_id id)
@@ -128,6 +130,7 @@ int subject_open(struct bench *b, enum subject_id id, struct subject *s)
 	struct memcg_options options = {
 		.size = sizeof(options),
 		.flags = table[id].flags | MEMCG_INIT_NO_HOST_MAX,
+		.stock_budget = table[id].budget,
 	};
 	char path[PATH_MAX + 256], copy[64];
 	const char *file = path;

@@ -14,6 +14,8 @@
 
 #include "harness.h"
 
+#define SMALL_BUDGET 512 /* pages */
+
 enum subject_id {
 	SUBJECT_MEMCG,
 	SUBJECT_LOCKED,
@@ -23,6 +25,8 @@ enum subject_id {
 	SUBJECT_ATOMIC_TREE,
 	SUBJECT_MUTEX_TREE,
 	SUBJECT_EMPTY, /* what the two calls cost by themselves */
+	NR_COMPARED,
+	SUBJECT_SMALL_BUDGET = NR_COMPARED, /* the default build again, with SMALL_BUDGET */
 	NR_SUBJECTS,
 };
 

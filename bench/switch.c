@@ -143,17 +143,14 @@ static int no_work(const struct work *work, unsigned int worker, unsigned long o
 	return 0;
 }
 
-/*
- * Pages that one CPU's stocks hold beyond what is charged: the bound is the library's
- * start option; a crowd of groups on one pinned thread tries to exceed it.
- */
-static int bound(struct bench *b, const struct subject *s)
+/* Pages that the crowd left in one CPU's stocks, or a negative errno. */
+static long stranded(struct bench *b, const struct subject *s)
 {
 	static struct memcg *groups[CROWD];
 	struct crowd_work work = { { strand, no_work, 1 }, s, groups };
+	long usage, seen = -CROWD * (long)(HELD - FREED);
 	struct sample ignored;
 	struct pool *pool;
-	long seen, before;
 	unsigned int i;
 	int err = subject_leaves(b, s, CROWD, groups);
 
@@ -162,14 +159,37 @@ static int bound(struct bench *b, const struct subject *s)
 	err = pool_open(1, true, &pool);
 	if (err)
 		return complain(b, err, "thread");
-	before = CROWD * (long)(HELD - FREED);
 	err = pool_slice(pool, &work.work, 0, &ignored);
-	for (seen = 0, i = 0; i < CROWD; i++)
-		seen += subject_usage(s, groups[i]);
+	for (i = 0; !err && i < CROWD; i++, seen += usage) {
+		usage = subject_usage(s, groups[i]);
+		err = usage < 0 ? (int)usage : 0;
+	}
 	pool_close(pool);
-	if (err)
-		return complain(b, err, "crowd");
-	output_count(&b->out, (unsigned long)(seen - before) * MEMCG_PAGE_SIZE, "switch.phantom_bytes_per_cpu.seen");
+	return err ? complain(b, err, "crowd") : seen;
+}
+
+/*
+ * The bound is a start option. A crowd of groups on one pinned thread tries to exceed its default,
+ * and a smaller one in another instance.
+ */
+static int bound(struct bench *b, const struct subject *s)
+{
+	struct subject small;
+	long seen = stranded(b, s), seen_small;
+
+	if (seen < 0)
+		return (int)seen;
+	output_count(&b->out, MEMCG_STOCK_BUDGET * MEMCG_PAGE_SIZE, "switch.phantom_bytes_per_cpu");
+	output_count(&b->out, (unsigned long)seen * MEMCG_PAGE_SIZE, "switch.phantom_bytes_per_cpu.seen");
+	if (subject_open(b, SUBJECT_SMALL_BUDGET, &small))
+		return -ENOENT;
+	seen_small = stranded(b, &small);
+	if (seen_small < 0)
+		return (int)seen_small;
+	output_count(&b->out, SMALL_BUDGET * MEMCG_PAGE_SIZE, "switch.phantom_bytes_per_cpu.option");
+	output_count(&b->out, (unsigned long)seen_small * MEMCG_PAGE_SIZE, "switch.phantom_bytes_per_cpu.option_seen");
+	if (seen > (long)MEMCG_STOCK_BUDGET || seen_small > SMALL_BUDGET)
+		return complain(b, -ERANGE, "stocks hold more than their budget");
 	return 0;
 }
 

@@ -32,7 +32,7 @@ ssize_t memcg_write(struct memcg *group, const char *file, const char *buf, size
 	char *unit;
 	long bytes = strtol(buf, &unit, 10);
 
-	if (strcmp(file, "memory.max") || (*unit != 'G' && *unit != 'T'))
+	if (strcmp(file, "memory.max") != 0 || (*unit != 'G' && *unit != 'T'))
 		return -EINVAL;
 	((struct tracker *)group)->max = (bytes << (*unit == 'T' ? 40 : 30)) / (long)MEMCG_PAGE_SIZE;
 	return (ssize_t)len;
