@@ -29,7 +29,7 @@ static int take_loop(struct bench_case *base, struct sample *out)
 {
 	struct loop_case *c = (struct loop_case *)base;
 	const char *argv[] = { "/proc/self/exe", MALLOC_LOOP_COMMAND, c->pattern, c->ms, NULL };
-	char text[128];
+	char text[128] = "";
 	struct spawn s = { .argv = argv,
 			   .preload = c->preload,
 			   .input = -1,
