@@ -119,7 +119,7 @@ int subject_bind(struct bench *b, void *object, const char *name, struct subject
 	s->enter = dlsym(object, "memcg_enter");
 	s->leave = dlsym(object, "memcg_leave");
 	if (!s->charge || !s->uncharge || !s->root || !s->create || !s->write)
-		return complain(b, -ENOSYS, "%s: %s", name, dlerror());
+		return complain(b, -ENOSYS, "%s lacks functions", name);
 	s->object = object;
 	return 0;
 }
