@@ -26,6 +26,7 @@ static const struct form forms_all[] = {
 	{ "thread number", MEMCG_INDEX_THREAD, 0, 0, 0 },
 	{ "threads on 64 CPUs", MEMCG_INDEX_THREAD, 0, 64, 0 },
 	{ "small budget", MEMCG_INDEX_AUTO, 0, 0, 200 },
+	{ "threads on one CPU, tiny budget", MEMCG_INDEX_THREAD, 0, 1, 40 },
 };
 
 /* The root without the machine's own limit; housekeeping by memcg_tick() only. */
