@@ -174,14 +174,29 @@ int percpu_start(const struct memcg_options *options)
 	if (!percpu_touched_flags)
 		return -ENOMEM;
 	base = mmap(NULL, (size_t)percpu_nr << shift, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (base == MAP_FAILED)
+	if (base == MAP_FAILED) {
+		percpu_stop();
 		return -ENOMEM;
+	}
 #ifdef MADV_NOHUGEPAGE
 	madvise(base, (size_t)percpu_nr << shift, MADV_NOHUGEPAGE);
 #endif
 	memcg_percpu.base = base;
 	memcg_percpu.shift = shift;
-	return percpu_extend(OWNER_STEP - 1);
+	err = percpu_extend(OWNER_STEP - 1);
+	if (err)
+		percpu_stop();
+	return err;
+}
+
+void percpu_stop(void)
+{
+	if (memcg_percpu.base)
+		munmap(memcg_percpu.base, (size_t)percpu_nr << memcg_percpu.shift);
+	mem_free(percpu_touched_flags);
+	memcg_percpu.base = NULL;
+	percpu_touched_flags = NULL;
+	usable_owners = 0;
 }
 
 int percpu_extend(uint32_t owner)
