@@ -7,7 +7,7 @@
 #define BASE_SIM_H
 
 #ifdef MEMCG_SIM
-#include "../../sim/runtime/hooks.h"
+#include "runtime/hooks.h"
 #else
 
 #define sim_assert_fail(expr, file, line) ((void)0)

@@ -9,6 +9,8 @@
 
 static noinline int charge_slow(struct memcg *group, unsigned long nr, unsigned int flags)
 {
+	if (!group)
+		return memcg_charge(memcg_current(), nr, flags);
 	if (!nr || nr > CHARGE_PAGES_MAX || (flags & ~CHARGE_FLAGS))
 		return -EINVAL;
 	if (group->unaccounted)
@@ -18,6 +20,10 @@ static noinline int charge_slow(struct memcg *group, unsigned long nr, unsigned 
 
 static noinline void uncharge_slow(struct memcg *group, unsigned long nr)
 {
+	if (!group) {
+		memcg_uncharge(memcg_current(), nr);
+		return;
+	}
 	if (!nr || group->unaccounted)
 		return;
 	if (nr > CHARGE_PAGES_MAX) {
@@ -31,18 +37,14 @@ static noinline void uncharge_slow(struct memcg *group, unsigned long nr)
 
 int memcg_charge(struct memcg *group, unsigned long nr_pages, unsigned int flags)
 {
-	if (unlikely(!group))
-		group = memcg_current();
-	if (likely(stock_consume(group, nr_pages)))
+	if (likely(group && stock_consume(group, nr_pages)))
 		return 0;
 	return charge_slow(group, nr_pages, flags);
 }
 
 void memcg_uncharge(struct memcg *group, unsigned long nr_pages)
 {
-	if (unlikely(!group))
-		group = memcg_current();
-	if (likely(stock_refill(group, nr_pages)))
+	if (likely(group && stock_refill(group, nr_pages)))
 		return;
 	uncharge_slow(group, nr_pages);
 }

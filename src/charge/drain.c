@@ -108,7 +108,7 @@ static void take(const struct match *match)
 static void drain(const struct match *match)
 {
 	close_gates();
-	if (sim_fault(SIM_FAULT_EARLY_REOPEN))
+	if (sim_fault(FAULT_EARLY_REOPEN))
 		open_gates();
 	drain_fence();
 	take(match);

@@ -48,7 +48,7 @@ static void pages_back(struct memcg_objcg *objcg, unsigned long pages)
 
 static void to_residue(struct memcg_objcg *objcg, size_t bytes)
 {
-	if (sim_fault(SIM_FAULT_DROP_REMAINDER))
+	if (sim_fault(FAULT_DROP_REMAINDER))
 		return;
 	pages_back(objcg, objcg_add_residue(objcg, bytes));
 }
@@ -100,7 +100,7 @@ static bool place(struct memcg_objcg *objcg)
 	bool placed;
 
 	percpu_touch(index);
-	if (load_seq(&objcg->dead) && !sim_fault(SIM_FAULT_NO_DYING_CHECK))
+	if (load_seq(&objcg->dead) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
 	if (!stock_take_budget(index, area, BYTE_ROOM_PAGES))
 		return false;

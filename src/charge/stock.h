@@ -14,9 +14,21 @@
 #include "group/group.h"
 #include "percpu/area.h"
 
-/* Fast: from what this CPU holds; false: look again in a slow section. */
+/* Fast: from and to what this CPU holds; false: look again in a slow section. */
+#if MEMCG_STOCK == MEMCG_STOCK_RSEQ
+static inline bool stock_consume(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_consume_(&memcg_percpu, &memcg->fast, nr);
+}
+
+static inline bool stock_refill(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_refill_(&memcg_percpu, &memcg->fast, nr);
+}
+#else
 bool stock_consume(struct memcg *memcg, unsigned long nr);
 bool stock_refill(struct memcg *memcg, unsigned long nr);
+#endif
 
 /* Slow section: how many pages a charge of @nr should take from the counters, >= @nr. What is more goes to stock_return(). */
 unsigned long stock_batch(struct memcg *memcg, unsigned long nr);

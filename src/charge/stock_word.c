@@ -44,16 +44,6 @@ static uint32_t word_owner(uint64_t word)
 	return (uint32_t)(word >> 32);
 }
 
-bool stock_consume(struct memcg *memcg, unsigned long nr)
-{
-	return memcg_consume_(&memcg_percpu, &memcg->fast, nr);
-}
-
-bool stock_refill(struct memcg *memcg, unsigned long nr)
-{
-	return memcg_refill_(&memcg_percpu, &memcg->fast, nr);
-}
-
 /* A word that is out of its slot: what it held and its room go back. Slow section, since before the word was read. */
 static void settle(struct percpu_area *area, uint64_t word)
 {
@@ -118,12 +108,12 @@ static bool place(struct memcg *memcg)
 {
 	unsigned int index = percpu_index();
 	struct percpu_area *area = percpu_area(index);
-	uint64_t gate = percpu_gate(area), before;
+	uint64_t gate = percpu_gate(area), before, expected;
 	uint64_t *slot;
 	bool placed;
 
 	percpu_touch(index);
-	if (memcg_dying(memcg) && !sim_fault(SIM_FAULT_NO_DYING_CHECK))
+	if (memcg_dying(memcg) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
 	if (!stock_take_budget(index, area, FIRST_ROOM))
 		return false;
@@ -132,7 +122,8 @@ static bool place(struct memcg *memcg)
 		return false;
 	}
 	slot = choose_way(area, memcg, &before);
-	placed = percpu_commit(index, area, slot, before, slot_word(memcg, FIRST_ROOM, 0), gate);
+	expected = sim_fault(FAULT_VICTIM_REREAD) ? load_relaxed(slot) : before;
+	placed = percpu_commit(index, area, slot, expected, slot_word(memcg, FIRST_ROOM, 0), gate);
 	if (!placed) {
 		page_counter_return_room(&memcg->memory, FIRST_ROOM);
 		stock_put_budget(area, FIRST_ROOM);

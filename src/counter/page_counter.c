@@ -3,6 +3,7 @@
 #include "counter/page_counter.h"
 
 #include "base/rcu.h"
+#include "base/sim.h"
 
 #define ONE_PAGE (1UL << COUNTER_SHIFT)
 #define ROOM_FRACTION_SHIFT 3 /* an eighth of a limit can be stock */
@@ -50,6 +51,21 @@ static bool exceeds(uint64_t word, unsigned long nr, unsigned long limit)
 	return (usage > 0 ? (unsigned long)usage : 0) + nr > limit;
 }
 
+/* The kernel's way, as a fault to plant: readers see the sum before it is taken back. */
+static bool try_level_fault(struct page_counter *counter, unsigned long nr, struct climb *climb,
+			    struct counter_refusal *refusal)
+{
+	uint64_t word = atomic_add(&counter->word, nr * ONE_PAGE);
+	unsigned long limit = load_seq(&counter->limit);
+
+	if (exceeds(word, 0, limit)) {
+		word = atomic_sub(&counter->word, nr * ONE_PAGE);
+		return refused(refusal, counter, word, limit);
+	}
+	climb->stored[counter->depth] = (unsigned long)counter_usage(word);
+	return true;
+}
+
 /* One level: never stores above the limit that is in force when it stores. */
 static bool try_level(struct page_counter *counter, struct page_counter *top, unsigned long nr, struct climb *climb,
 		      struct counter_refusal *refusal)
@@ -58,6 +74,8 @@ static bool try_level(struct page_counter *counter, struct page_counter *top, un
 	uint64_t word = load_seq(&counter->word);
 	uint64_t mark = load_seq(&counter->pressure) && undecided_above(counter, top);
 
+	if (sim_fault(FAULT_ADD_THEN_BACK_OFF))
+		return try_level_fault(counter, nr, climb, refusal);
 	for (;;) {
 		/* After the word: a limit that is set between the two changes the version in the word. */
 		unsigned long limit = load_seq(&counter->limit);

@@ -6,9 +6,8 @@
 
 #include "base/lock.h"
 #include "base/mem.h"
-#include "percpu/area.h"
 
-_Static_assert(ID_CHUNK *ID_CHUNKS == OWNER_NUMBERS, "each number has its block in the areas");
+_Static_assert(ID_CHUNK *(size_t)ID_CHUNKS == OWNER_NUMBERS, "each number has its block in the areas");
 
 static struct lock id_lock = LOCK_INIT(LOCK_RANK_IDS);
 

@@ -11,6 +11,7 @@
 #define CSS_ID_TABLE_H
 
 #include "base/compiler.h"
+#include "percpu/area.h"
 
 struct id_entry {
 	void *object;        /* published at the end of creation; NULL: none */
@@ -18,8 +19,8 @@ struct id_entry {
 	uint32_t next_free;  /* free list, 0: end; under the id lock */
 };
 
-#define ID_CHUNK 1024U
-#define ID_CHUNKS 1024U
+#define ID_CHUNK (OWNER_NUMBERS < 1024U ? OWNER_NUMBERS : 1024U)
+#define ID_CHUNKS (OWNER_NUMBERS / ID_CHUNK)
 
 struct id_table {
 	struct id_entry *chunks[ID_CHUNKS]; /* each allocated once, never freed */

@@ -142,7 +142,7 @@ static void run_offline(void)
 	if (!list)
 		return;
 	group_steps.drain_dying();
-	if (!sim_fault(SIM_FAULT_NO_GRACE_PERIOD))
+	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
 		rcu_synchronize();
 	while (list) {
 		struct memcg *memcg = list;
@@ -160,7 +160,7 @@ static bool run_free(void)
 
 	if (!groups && !objcgs)
 		return false;
-	if (!sim_fault(SIM_FAULT_NO_GRACE_PERIOD))
+	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
 		rcu_synchronize();
 	while (groups) {
 		struct memcg *memcg = groups, *parent = memcg_parent(memcg);

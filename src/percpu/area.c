@@ -17,11 +17,13 @@
 #include "base/mem.h"
 #include "base/small_file.h"
 #include "base/variant.h"
+#include "base/sim.h"
 #include "percpu/fence.h"
 #include "percpu/thread.h"
 
-#define OWNER_STEP 4096U     /* owner numbers whose blocks become usable at once */
-#define BUDGET_DEFAULT 2048U /* pages: 8 MiB a CPU */
+#define OWNER_STEP \
+	(OWNER_NUMBERS < 4096U ? OWNER_NUMBERS : 4096U) /* owner numbers whose blocks become usable at once */
+#define BUDGET_DEFAULT 2048U                            /* pages: 8 MiB a CPU */
 #define BUDGET_MAX (1U << 20)
 #define NR_CPUS_MAX 8192U   /* what Linux can be built for */
 #define RSEQ_MM_CID_END 28U /* size of struct rseq that has mm_cid */
@@ -35,7 +37,27 @@ unsigned int percpu_budget;
 static uint32_t usable_owners; /* blocks below this number are usable; under the caller's id lock */
 static uint32_t next_thread;   /* next thread's index; atomic */
 
-#if defined(MEMCG_HAVE_RSEQ) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
+#if defined(MEMCG_SIM)
+
+#define RSEQ_OFFSET_CPU_ID 0
+#define RSEQ_OFFSET_MM_CID 0
+
+static bool rseq_registered(void)
+{
+	return true;
+}
+
+static bool rseq_has_mm_cid(void)
+{
+	return true;
+}
+
+static ptrdiff_t rseq_offset(void)
+{
+	return 0;
+}
+
+#elif defined(MEMCG_HAVE_RSEQ) && defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
 #include <sys/rseq.h>
 
 #define RSEQ_OFFSET_CPU_ID 4
@@ -82,26 +104,6 @@ static ptrdiff_t rseq_offset(void)
 }
 #endif
 
-/* CPU numbers and concurrency ids are below this, whatever comes online later: "0-3,8-11". */
-static unsigned int possible_cpus(void)
-{
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned long last = configured > 0 ? (unsigned long)configured - 1 : 0;
-	char text[256], *pos = text;
-
-	if (small_file_read("/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0)
-		return NR_CPUS_MAX;
-	while (*pos) {
-		char *end;
-		unsigned long n = strtoul(pos, &end, 10);
-
-		if (end != pos)
-			last = n > last ? n : last;
-		pos = *end ? end + 1 : end;
-	}
-	return last + 1 < NR_CPUS_MAX ? (unsigned int)last + 1 : NR_CPUS_MAX;
-}
-
 static int choose_index(const struct memcg_options *options)
 {
 	bool registered = rseq_registered();
@@ -134,6 +136,84 @@ static int choose_index(const struct memcg_options *options)
 	return 0;
 }
 
+static size_t block_end(uint32_t owners)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t end = offsetof(struct percpu_area, owner_pages) + (size_t)owners * sizeof(int64_t);
+
+	return (end + page - 1) & ~(page - 1);
+}
+
+#ifdef MEMCG_SIM
+
+static unsigned int possible_cpus(void)
+{
+	return sim_nr_cpus();
+}
+
+/* A simulated machine's memory is the simulator's. */
+static char *range_reserve(size_t size)
+{
+	return sim_alloc(size, PAIR_SIZE);
+}
+
+static void range_release(char *base, size_t size)
+{
+	(void)size;
+	sim_free(base);
+}
+
+static int range_use(char *from, size_t len)
+{
+	(void)from;
+	(void)len;
+	return 0;
+}
+
+#else
+
+/* CPU numbers and concurrency ids are below this, whatever comes online later: "0-3,8-11". */
+static unsigned int possible_cpus(void)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned long last = configured > 0 ? (unsigned long)configured - 1 : 0;
+	char text[256], *pos = text;
+
+	if (small_file_read("/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0)
+		return NR_CPUS_MAX;
+	while (*pos) {
+		char *end;
+		unsigned long n = strtoul(pos, &end, 10);
+
+		if (end != pos)
+			last = n > last ? n : last;
+		pos = *end ? end + 1 : end;
+	}
+	return last + 1 < NR_CPUS_MAX ? (unsigned int)last + 1 : NR_CPUS_MAX;
+}
+
+static char *range_reserve(size_t size)
+{
+	char *base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (base == MAP_FAILED)
+		return NULL;
+	madvise(base, size, MADV_NOHUGEPAGE);
+	return base;
+}
+
+static void range_release(char *base, size_t size)
+{
+	munmap(base, size);
+}
+
+static int range_use(char *from, size_t len)
+{
+	return mprotect(from, len, PROT_READ | PROT_WRITE) ? -ENOMEM : 0;
+}
+
+#endif
+
 /* A thread's number needs no more areas than asked for; a CPU's number can be any possible one. */
 static unsigned int choose_nr(const struct memcg_options *options)
 {
@@ -146,14 +226,6 @@ static unsigned int choose_nr(const struct memcg_options *options)
 		return options->nr_cpus ? options->nr_cpus : possible;
 	}
 	return options->nr_cpus > possible ? options->nr_cpus : possible;
-}
-
-static size_t block_end(uint32_t owners)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t end = offsetof(struct percpu_area, owner_pages) + (size_t)owners * sizeof(int64_t);
-
-	return (end + page - 1) & ~(page - 1);
 }
 
 int percpu_start(const struct memcg_options *options)
@@ -173,17 +245,12 @@ int percpu_start(const struct memcg_options *options)
 	percpu_touched_flags = mem_zalloc(percpu_nr);
 	if (!percpu_touched_flags)
 		return -ENOMEM;
-	base = mmap(NULL, (size_t)percpu_nr << shift, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (base == MAP_FAILED) {
-		percpu_stop();
-		return -ENOMEM;
+	base = range_reserve((size_t)percpu_nr << shift);
+	if (base) {
+		memcg_percpu.base = base;
+		memcg_percpu.shift = shift;
 	}
-#ifdef MADV_NOHUGEPAGE
-	madvise(base, (size_t)percpu_nr << shift, MADV_NOHUGEPAGE);
-#endif
-	memcg_percpu.base = base;
-	memcg_percpu.shift = shift;
-	err = percpu_extend(OWNER_STEP - 1);
+	err = base ? percpu_extend(0) : -ENOMEM;
 	if (err)
 		percpu_stop();
 	return err;
@@ -192,7 +259,7 @@ int percpu_start(const struct memcg_options *options)
 void percpu_stop(void)
 {
 	if (memcg_percpu.base)
-		munmap(memcg_percpu.base, (size_t)percpu_nr << memcg_percpu.shift);
+		range_release(memcg_percpu.base, (size_t)percpu_nr << memcg_percpu.shift);
 	mem_free(percpu_touched_flags);
 	memcg_percpu.base = NULL;
 	percpu_touched_flags = NULL;
@@ -212,7 +279,7 @@ int percpu_extend(uint32_t owner)
 	for (i = 0; i < percpu_nr; i++) {
 		char *area = memcg_percpu.base + ((size_t)i << memcg_percpu.shift);
 
-		if (mprotect(area + from, block_end(owners) - from, PROT_READ | PROT_WRITE))
+		if (range_use(area + from, block_end(owners) - from))
 			return -ENOMEM;
 	}
 	usable_owners = owners;

@@ -14,9 +14,13 @@
 
 #include "base/assert.h"
 
-#define PAGE_SETS 32U                             /* sets of page slots; power of two */
+/* Sizes; a simulator build that explores makes them small. */
+#ifndef PAGE_SETS
+#define PAGE_SETS 32U            /* sets of page slots; power of two */
+#define BYTE_SETS 16U            /* sets of byte slots; power of two */
+#define OWNER_NUMBERS (1U << 20) /* owner numbers 1 .. OWNER_NUMBERS - 1 */
+#endif
 #define PAGE_SLOTS (PAGE_SETS * MEMCG_STOCK_WAYS) /* page slots of an area */
-#define BYTE_SETS 16U                             /* sets of byte slots; power of two */
 #define BYTE_SLOTS (BYTE_SETS * MEMCG_STOCK_WAYS) /* byte slots of an area */
 
 #define KERNEL_SLOTS 7U /* slots of the kernel's shape, which the variants locked and deferred keep */
@@ -48,8 +52,6 @@ _Static_assert(offsetof(struct percpu_area, page_slots) % PAIR_SIZE == 0, "slots
 _Static_assert(offsetof(struct percpu_area, page_slots) >= PAIR_SIZE, "the gate shares no pair with a slot");
 _Static_assert(offsetof(struct percpu_area, byte_slots) % PAIR_SIZE == 0, "byte slots begin a pair");
 _Static_assert(offsetof(struct percpu_area, head) == 0, "the inline path finds the gate at the head");
-
-#define OWNER_NUMBERS (1U << 20) /* owner numbers 1 .. OWNER_NUMBERS - 1 */
 
 extern unsigned int percpu_nr;             /* indices 0 .. percpu_nr - 1; constant after start */
 extern enum memcg_index percpu_index_kind; /* what was chosen at start */

@@ -23,9 +23,9 @@ int fence_start(void)
 
 int fence_all(void)
 {
-	if (sim_fault(SIM_FAULT_NO_FENCE_IN_DRAIN))
+	if (sim_fault(FAULT_NO_FENCE_IN_DRAIN))
 		return 0;
-	if (sim_fault(SIM_FAULT_FENCE_BY_CID)) {
+	if (sim_fault(FAULT_FENCE_BY_CID)) {
 		unsigned int i;
 
 		for (i = 0; i < percpu_nr; i++)

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulator's form of the commit: the same conditions as the sequence of
+ * <memcg/inline.h>, between the section hooks of the simulated machine.
+ */
+#ifdef MEMCG_SIM
+
+#include "base/sim.h"
+#include "percpu/area.h"
+
+uint32_t memcg_sim_index(void)
+{
+	switch (percpu_index_kind) {
+	case MEMCG_INDEX_MM_CID:
+		return sim_mm_cid();
+	case MEMCG_INDEX_CPU_ID:
+		return sim_cpu();
+	default:
+		return 0;
+	}
+}
+
+static int commit_portable(uint64_t *slot, uint64_t before, uint64_t after, const uint64_t *gate, uint64_t open)
+{
+	if (load_acquire(gate) != open)
+		return 0;
+	return atomic_cas(slot, &before, after);
+}
+
+int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t after, const uint64_t *gate,
+		     uint64_t open)
+{
+	bool same;
+
+	if (!memcg_percpu.rseq)
+		return commit_portable(slot, before, after, gate, open);
+	if (sim_fault(FAULT_LOST_STORE_IN_REFILL) && after > before) {
+		store_relaxed(slot, after);
+		return 1;
+	}
+	sim_section_begin();
+	same = memcg_sim_index() == index && load_relaxed(gate) == open && load_relaxed(slot) == before;
+	if (!same) {
+		sim_section_end();
+		return 0;
+	}
+	return sim_section_commit(slot, after);
+}
+
+#else
+extern int percpu_sim_is_elsewhere; /* a file has at least one declaration */
+#endif
