@@ -16,7 +16,7 @@
 #define pair_aligned __attribute__((aligned(PAIR_SIZE)))
 
 #define array_size(a) (sizeof(a) / sizeof((a)[0]))
-#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
 #define load_relaxed(ptr) __atomic_load_n(ptr, __ATOMIC_RELAXED)
 #define load_acquire(ptr) __atomic_load_n(ptr, __ATOMIC_ACQUIRE)
