@@ -50,7 +50,7 @@ extern MEMCG_API struct memcg_percpu memcg_percpu;
 #define MEMCG_SLOT_HELD(word) ((uint32_t)((word)&0xffff))
 #define MEMCG_SLOT_ROOM(word) ((uint32_t)(((word) >> 16) & 0xffff))
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(MEMCG_SIM)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(MEMCG_SIM) && !defined(__cppcheck__)
 #if defined(__has_feature)
 #if !__has_feature(thread_sanitizer)
 #define MEMCG_HAVE_RSEQ 1

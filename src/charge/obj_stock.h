@@ -6,7 +6,7 @@
 #include "charge/stock.h"
 #include "group/objcg.h"
 
-#define BYTE_ROOM (2 * (uint32_t)MEMCG_PAGE_SIZE) /* most bytes that one slot holds */
+#define BYTE_ROOM (2 * MEMCG_PAGE_SIZE) /* most bytes that one slot holds */
 #define BYTE_ROOM_PAGES (BYTE_ROOM / (uint32_t)MEMCG_PAGE_SIZE)
 
 #define BYTE_HELD(word) ((uint32_t)(word))

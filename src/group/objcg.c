@@ -39,8 +39,8 @@ int objcg_create(struct memcg *memcg)
 		return err;
 	}
 	objcg->fast.owner = (uint64_t)id << 32;
-	objcg->fast.set =
-		offsetof(struct percpu_area, byte_slots) + (id % BYTE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
+	objcg->fast.set = offsetof(struct percpu_area, byte_slots) +
+			  (size_t)(id % BYTE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
 	objcg->memcg = memcg;
 	objcg->refs = 2; /* the group's, and that of live bytes */
 	if (memcg->css.parent) {
