@@ -48,7 +48,7 @@ static bool exceeds(uint64_t word, unsigned long nr, unsigned long limit)
 {
 	long usage = counter_usage(word);
 
-	return (usage > 0 ? (unsigned long)usage : 0) + nr > limit;
+	return nr > limit || (usage > 0 ? (unsigned long)usage : 0) > limit - nr;
 }
 
 /* The kernel's way, as a fault to plant: readers see the sum before it is taken back. */

@@ -142,7 +142,8 @@ static void run_offline(void)
 
 	if (!list)
 		return;
-	group_steps.drain_dying();
+	if (group_steps.drain_dying)
+		group_steps.drain_dying();
 	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
 		rcu_synchronize();
 	while (list) {

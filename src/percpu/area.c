@@ -156,6 +156,12 @@ static char *range_reserve(size_t size)
 	return sim_alloc(size, PAIR_SIZE);
 }
 
+static void range_release(char *base, size_t size)
+{
+	(void)size;
+	sim_free(base);
+}
+
 static int range_use(char *from, size_t len)
 {
 	(void)from;
@@ -193,6 +199,11 @@ static char *range_reserve(size_t size)
 		return NULL;
 	madvise(base, size, MADV_NOHUGEPAGE);
 	return base;
+}
+
+static void range_release(char *base, size_t size)
+{
+	munmap(base, size);
 }
 
 static int range_use(char *from, size_t len)
@@ -234,11 +245,24 @@ int percpu_start(const struct memcg_options *options)
 	if (!percpu_touched_flags)
 		return -ENOMEM;
 	base = range_reserve((size_t)percpu_nr << shift);
-	if (!base)
-		return -ENOMEM;
-	memcg_percpu.base = base;
-	memcg_percpu.shift = shift;
-	return percpu_extend(0);
+	if (base) {
+		memcg_percpu.base = base;
+		memcg_percpu.shift = shift;
+	}
+	err = base ? percpu_extend(0) : -ENOMEM;
+	if (err)
+		percpu_stop();
+	return err;
+}
+
+void percpu_stop(void)
+{
+	if (memcg_percpu.base)
+		range_release(memcg_percpu.base, (size_t)percpu_nr << memcg_percpu.shift);
+	mem_free(percpu_touched_flags);
+	memcg_percpu.base = NULL;
+	percpu_touched_flags = NULL;
+	usable_owners = 0;
 }
 
 int percpu_extend(uint32_t owner)

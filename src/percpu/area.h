@@ -58,6 +58,7 @@ extern enum memcg_index percpu_index_kind; /* what was chosen at start */
 extern unsigned int percpu_budget; /* most pages that the slots of one area have room for; constant after start */
 
 int percpu_start(const struct memcg_options *options); /* reserves the range, chooses index and form */
+void percpu_stop(void);                                /* undoes it, where the rest of the start fails */
 int percpu_extend(uint32_t owner);         /* makes blocks up to this number usable in all areas; thread context */
 void percpu_thread_start(uint32_t *index); /* gives a thread its index, where the kind is MEMCG_INDEX_THREAD */
 
