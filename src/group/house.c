@@ -9,7 +9,7 @@
  *   1. its stock and its owner's go back to the counters (the charge floor's step)
  *   2. a grace period: no slow section from before the destruction is under way
  *   3. its owner is settled: what objects still hold belongs to the parent, the group's
- *      own level no longer counts it, its blocks in the areas are zeroed and reusable
+ *      own level no longer counts it, its blocks in the areas are zeroed
  *   4. the reference of being online is dropped
  *
  * A group whose last reference is gone is freed when its own level holds no page
@@ -29,6 +29,7 @@
 
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "group/objcg.h"
 #include "percpu/area.h"
 
 #define BATCH_NS 2000000  /* wait for more to share a fence with */
@@ -178,6 +179,7 @@ static bool run_free(void)
 		objcgs = objcg->queue_next;
 		if (objcg->parent)
 			objcg_put_ref(objcg->parent);
+		id_free(&objcg_ids, objcg_id(objcg));
 		mem_free(objcg);
 		atomic_sub(&pending, 1);
 	}

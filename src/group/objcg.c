@@ -13,6 +13,9 @@
  * pages and residue become the parent's. When live reaches 0 the bytes' reference goes.
  *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
+ *
+ * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and
+ * an uncharge through the dead one must not find those of another (A5).
  */
 #include <errno.h>
 
@@ -129,7 +132,6 @@ void objcg_reparent(struct memcg_objcg *objcg)
 		house_check_zombie(parent->memcg);
 	}
 	zero_blocks(objcg_id(objcg));
-	id_free(&objcg_ids, objcg_id(objcg));
 	if (atomic_add(&objcg->live, pages * (int64_t)MEMCG_PAGE_SIZE - residue - OBJCG_BIAS) == 0)
 		objcg_put_ref(objcg);
 }
