@@ -40,6 +40,22 @@ void stock_return(struct memcg *memcg, unsigned long nr);
 typedef bool (*stock_match)(const struct memcg *memcg, const void *arg);
 void stock_drain_area(struct percpu_area *area, stock_match match, const void *arg);
 
+/* The child of a fork: what a thread that is not there had locked. */
+#if MEMCG_STOCK == MEMCG_STOCK_RSEQ
+static inline void stock_fork_child(struct percpu_area *area)
+{
+	(void)area;
+}
+#else
+void stock_fork_child(struct percpu_area *area);
+#endif
+
+/* May there be stock below this level? */
+static inline bool stock_below(const struct memcg *memcg)
+{
+	return MEMCG_STOCK != MEMCG_STOCK_RSEQ || load_seq(&memcg->memory.room) > 0;
+}
+
 /* Slow section: budget for a slot of either kind in an area, by evicting page slots if it must. */
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages);
 void stock_put_budget(struct percpu_area *area, unsigned int pages);

@@ -233,7 +233,8 @@ bool page_counter_reserve_room(struct page_counter *counter, unsigned long pages
 
 		if (load_seq(&level->pressure) || load_relaxed(&level->room) + pages > allowed)
 			break;
-		if (atomic_add(&level->room, pages) > allowed) {
+		/* Again: who lowers the limit now either sees this room and drains, or is seen. */
+		if (atomic_add(&level->room, pages) > load_seq(&level->limit) >> ROOM_FRACTION_SHIFT) {
 			atomic_sub(&level->room, pages);
 			break;
 		}

@@ -12,6 +12,11 @@
  * more: bytes still in objects = pages * 4096 - residue. They are added to `live`, whose bias goes, and
  * pages and residue become the parent's. When live reaches 0 the bytes' reference goes.
  *
+ * Number. The fast path finds an owner's slot by its number, and does not ask whether it is
+ * dead: a dead one has no slot. So the number is not another's while anybody may still charge or
+ * uncharge through it, that is until the owner itself is freed. Its blocks in the areas are
+ * zeroed when it is settled; 8 bytes an area wait for the last object.
+ *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
  *
  * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and

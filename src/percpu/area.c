@@ -23,7 +23,6 @@
 
 #define OWNER_STEP \
 	(OWNER_NUMBERS < 4096U ? OWNER_NUMBERS : 4096U) /* owner numbers whose blocks become usable at once */
-#define BUDGET_DEFAULT 2048U                            /* pages: 8 MiB a CPU */
 #define BUDGET_MAX (1U << 20)
 #define NR_CPUS_MAX 8192U   /* what Linux can be built for */
 #define RSEQ_MM_CID_END 28U /* size of struct rseq that has mm_cid */
@@ -238,7 +237,7 @@ int percpu_start(const struct memcg_options *options)
 		return err;
 	if (options->nr_cpus > NR_CPUS_MAX || options->stock_budget > BUDGET_MAX)
 		return -EINVAL;
-	percpu_budget = options->stock_budget ? options->stock_budget : BUDGET_DEFAULT;
+	percpu_budget = options->stock_budget ? options->stock_budget : MEMCG_STOCK_BUDGET;
 	percpu_nr = choose_nr(options);
 	while (((size_t)1 << shift) < block_end(OWNER_NUMBERS))
 		shift++;
