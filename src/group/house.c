@@ -17,7 +17,8 @@
  * any context. What is on the stack is freed after one more grace period.
  *
  * The thread exists while anything dying does; without threads, memcg_tick() and every
- * BACKLOG-th destroy do the work.
+ * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
+ * lives cannot use up numbers and memory.
  */
 #include "group/house.h"
 
@@ -32,10 +33,11 @@
 #include "group/objcg.h"
 #include "percpu/area.h"
 
-#define BATCH_NS 2000000  /* wait for more to share a fence with */
-#define IDLE_SECONDS 2    /* the thread ends after so long with nothing dying */
-#define BACKLOG 64U       /* without a thread: queued groups that make destroy do the work */
-#define ZOMBIE_FREEING 4U /* css.flags: is on the free stack */
+#define BATCH_NS 2000000   /* wait for more to share a fence with */
+#define IDLE_SECONDS 2     /* the thread ends after so long with nothing dying */
+#define BACKLOG 64U        /* without a thread: queued groups that make destroy do the work */
+#define BACKLOG_MOST 4096U /* with it: more than it keeps up with */
+#define ZOMBIE_FREEING 4U  /* css.flags: is on the free stack */
 
 static struct lock house_lock = LOCK_INIT(LOCK_RANK_HOUSE);
 static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
@@ -283,7 +285,7 @@ void house_wake(void)
 		running = thread_running;
 		lock_drop(&wake_lock);
 	}
-	if (!running && load_relaxed(&offline_nr) >= BACKLOG && !rcu_inside())
+	if (load_relaxed(&offline_nr) >= (running ? BACKLOG_MOST : BACKLOG) && !rcu_inside())
 		house_run();
 }
 

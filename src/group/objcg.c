@@ -18,6 +18,9 @@
  * zeroed when it is settled; 8 bytes an area wait for the last object.
  *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
+ *
+ * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and
+ * an uncharge through the dead one must not find those of another (A5).
  */
 #include <errno.h>
 
