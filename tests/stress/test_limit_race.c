@@ -13,12 +13,12 @@
 
 struct scene {
 	const char *name;
-	unsigned long leaf_max;   /* pages; 0: none */
-	unsigned long top_max;    /* the same, a level above */
-	unsigned long each;       /* pages that a small charger has, at most */
-	unsigned long hopeless;   /* pages that never fit */
-	unsigned int leaves;      /* groups that the small ones are spread over */
-	double seconds;           /* in the first form */
+	unsigned long leaf_max; /* pages; 0: none */
+	unsigned long top_max;  /* the same, a level above */
+	unsigned long each;     /* pages that a small charger has, at most */
+	unsigned long hopeless; /* pages that never fit */
+	unsigned int leaves;    /* groups that the small ones are spread over */
+	double seconds;         /* in the first form */
 };
 
 static const struct scene scenes[] = {
