@@ -61,6 +61,7 @@ static void close_gates(void)
 {
 	unsigned int i;
 
+	percpu_close();
 	for (i = 0; i < percpu_nr; i++) {
 		if (percpu_touched(i))
 			store_seq(&percpu_area(i)->head.gate, percpu_area(i)->head.gate | 1);
@@ -78,6 +79,7 @@ static void open_gates(void)
 		if (percpu_touched(i) && (area->head.gate & 1))
 			store_seq(&area->head.gate, area->head.gate + 1);
 	}
+	percpu_open();
 }
 
 static void drain_fence(void)

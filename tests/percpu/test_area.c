@@ -25,7 +25,7 @@ static void start(unsigned int nr_cpus, unsigned int index)
 
 static size_t resident_pages(unsigned int index)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = ((size_t)1 << memcg_percpu.shift) / page, i, nr = 0;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = ((size_t)1 << MEMCG_AREA_SHIFT) / page, i, nr = 0;
 	unsigned char *vec = malloc(pages);
 
 	must(vec && mincore(percpu_area(index), pages * page, vec) == 0);
@@ -199,7 +199,7 @@ static void layout(const void *arg)
 		must((uintptr_t)&area->page_slots % PAIR_SIZE == 0);
 		must((uintptr_t)&area->byte_slots % PAIR_SIZE == 0);
 		must((uintptr_t)&area->owner_pages % PAIR_SIZE == 0);
-		must((char *)(area + 1) <= memcg_percpu.base + ((size_t)(i + 1) << memcg_percpu.shift));
+		must((char *)(area + 1) <= memcg_percpu.base + ((size_t)(i + 1) << MEMCG_AREA_SHIFT));
 	}
 	for (i = 0; i < 20; i++) {
 		struct memcg *group;

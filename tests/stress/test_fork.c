@@ -107,7 +107,7 @@ static void child_goes_on(void)
 static void forks_amid_everything(void **state)
 {
 	static struct crew chargers, creators;
-	uint64_t until = stress_until(10);
+	uint64_t until = stress_until(stress_first ? 8 : 3);
 	unsigned int i, forks = 0;
 
 	(void)state;
