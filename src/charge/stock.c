@@ -8,7 +8,7 @@ void stock_put_budget(struct percpu_area *area, unsigned int pages)
 {
 	uint32_t left = atomic_sub(&area->budget, pages);
 
-	memcg_debug(left <= percpu_budget);
+	memcg_debug((int32_t)left >= 0); /* above the budget for a moment, while others back off */
 	(void)left;
 }
 
