@@ -217,6 +217,28 @@ static unsigned int choose_nr(const struct memcg_options *options)
 	return options->nr_cpus > possible ? options->nr_cpus : possible;
 }
 
+/* For the simulator's reports. */
+static void name_areas(void)
+{
+	unsigned int i;
+
+	sim_name(percpu_touched_flags, percpu_nr, "percpu", "touched_flags");
+	for (i = 0; i < percpu_nr; i++) {
+		struct percpu_area *area = percpu_area(i);
+
+		sim_name_field(area, percpu_area, head);
+		sim_name_field(area, percpu_area, budget);
+		sim_name_field(area, percpu_area, busy);
+		sim_name_field(area, percpu_area, page_hand);
+		sim_name_field(area, percpu_area, page_victim);
+		sim_name_field(area, percpu_area, byte_victim);
+		sim_name_field(area, percpu_area, page_slots);
+		sim_name_field(area, percpu_area, byte_slots);
+		sim_name(area->owner_pages, OWNER_NUMBERS * sizeof(int64_t), "percpu_area", "owner_pages");
+		(void)area;
+	}
+}
+
 int percpu_start(const struct memcg_options *options)
 {
 	unsigned int shift = 0;
@@ -239,6 +261,7 @@ int percpu_start(const struct memcg_options *options)
 		return -ENOMEM;
 	memcg_percpu.base = base;
 	memcg_percpu.shift = shift;
+	name_areas();
 	return percpu_extend(0);
 }
 
