@@ -71,7 +71,7 @@ static unsigned int pick(struct sim_fibre *f, const uint8_t *ids, unsigned int n
 	unsigned int i = find(at_next[ctx], ctx, f->ctx[f->irq].n, true);
 
 	at_next[ctx] = i;
-	if (i == nr_decisions || decisions[i].n != f->ctx[f->irq].n)
+	if (nr == 1 || i == nr_decisions || decisions[i].n != f->ctx[f->irq].n)
 		return 0;
 	at_next[ctx]++;
 	for (unsigned int k = 0; k < nr; k++)

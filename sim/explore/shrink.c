@@ -12,12 +12,14 @@
 #include <stdlib.h>
 
 enum {
-	MAX_REPLAYS = 20000
-};
+	MAX_REPLAYS = 20000,
+	MAX_STEPS = 20000000
+}; /* patience */
 
 static const struct sim_schedule *schedule;
 static struct sim_failure wanted;
 static unsigned int replays;
+static uint64_t steps;
 
 static bool same_failure(void)
 {
@@ -30,6 +32,7 @@ static bool still_fails(const struct sim_logged *log, unsigned int nr)
 {
 	replays++;
 	sim_schedule_replay(schedule, log, nr, false);
+	steps += sim.steps;
 	return same_failure();
 }
 
@@ -59,10 +62,11 @@ unsigned int sim_shrink(const struct sim_schedule *s, struct sim_logged *log, un
 	schedule = s;
 	wanted = sim.failure;
 	replays = 0;
-	while (spare && nr && replays < MAX_REPLAYS) {
+	steps = 0;
+	while (spare && nr && replays < MAX_REPLAYS && steps < MAX_STEPS) {
 		unsigned int before = nr;
 
-		for (unsigned int end = nr; end > 0 && replays < MAX_REPLAYS;) {
+		for (unsigned int end = nr; end > 0 && replays < MAX_REPLAYS && steps < MAX_STEPS;) {
 			unsigned int at = end > len ? end - len : 0;
 			unsigned int left = try_without(log, nr, at, end - at, spare);
 

@@ -106,6 +106,16 @@ bool sim_in_child(void);    /* has sim_fork_child() been called in this run? */
 _Noreturn void sim_assert_fail(const char *expr, const char *file, int line);
 #define sim_check(expr) ((expr) ? (void)0 : sim_assert_fail(#expr, __FILE__, __LINE__))
 
+/*
+ * A test's own ledger, of SIM_LEDGER accounts that begin at 0: neither memory nor a
+ * point, so that keeping it does not change what is tested.
+ */
+enum {
+	SIM_LEDGER = 32
+};
+void sim_note(unsigned int account, long change);
+long sim_noted(unsigned int account);
+
 /* Names a range in reports: "page_counter.usage". Strings must be literals. */
 void sim_name(const volatile void *range, size_t size, const char *type, const char *field);
 #define sim_name_field(object, type, field) sim_name(&(object)->field, sizeof((object)->field), #type, #field)

@@ -8,6 +8,9 @@
  * its concurrency id is given back (lowest free id in an order that the seed chose, so
  * that ids and CPU numbers differ). It happens when a fibre sleeps, and when an action
  * places another fibre on its CPU, moves it, or preempts it.
+ *
+ * A fibre whose function has returned stays on its CPU, with its id and its buffered
+ * stores, until another is placed there: a thread's end is not a barrier.
  */
 #include "runtime.h"
 
@@ -29,14 +32,6 @@ static void take_cid(struct sim_fibre *f)
 	sim.cids_used |= 1U << f->cid;
 }
 
-void sim_place(struct sim_fibre *f, int cpu)
-{
-	sim_buffer_drain(cpu);
-	sim.cpus[cpu].current = f;
-	f->cpu = cpu;
-	take_cid(f);
-}
-
 /* A context switch away from @f. */
 void sim_deschedule(struct sim_fibre *f)
 {
@@ -53,10 +48,28 @@ void sim_deschedule(struct sim_fibre *f)
 	f->queued_at = ++sim.sequence;
 }
 
+/* @cpu is idle. */
+void sim_place(struct sim_fibre *f, int cpu)
+{
+	if (sim.cpus[cpu].current)
+		sim_deschedule(sim.cpus[cpu].current);
+	sim_buffer_drain(cpu);
+	sim.cpus[cpu].current = f;
+	f->cpu = cpu;
+	take_cid(f);
+}
+
+static bool is_idle(int cpu)
+{
+	const struct sim_fibre *f = sim.cpus[cpu].current;
+
+	return !f || f->state == SIM_DONE;
+}
+
 int sim_idle_cpu(void)
 {
 	for (unsigned int i = 0; i < sim.run->nr_cpus; i++)
-		if (!sim.cpus[i].current)
+		if (is_idle((int)i))
 			return (int)i;
 	return -1;
 }
@@ -81,7 +94,7 @@ void sim_fill_cpus(void)
 	int cpu;
 
 	while ((cpu = sim_idle_cpu()) >= 0 && (f = first_queued())) {
-		if (f->last_cpu >= 0 && !sim.cpus[f->last_cpu].current)
+		if (f->last_cpu >= 0 && is_idle(f->last_cpu))
 			cpu = f->last_cpu;
 		sim_place(f, cpu);
 	}
@@ -185,7 +198,7 @@ static void let_time_pass(void)
 void sim_run_next(struct sim_fibre *f)
 {
 	uint8_t ids[SIM_MAX_FIBRES];
-	unsigned int nr, choice = 0;
+	unsigned int nr, choice;
 
 	if (first_queued() && f->cpu >= 0 && f->state != SIM_DONE)
 		sim_deschedule(f);
@@ -197,8 +210,7 @@ void sim_run_next(struct sim_fibre *f)
 		}
 		let_time_pass();
 	}
-	if (nr > 1)
-		choice = sim.run->policy->pick(f, ids, nr);
+	choice = sim.run->policy->pick(f, ids, nr);
 	if (choice)
 		log_action(f, (struct sim_action){ .kind = SIM_ACT_NEXT, .a = ids[choice] });
 	switch_to(f, &sim.fibres[ids[choice]]);
@@ -214,7 +226,7 @@ static void place_action(struct sim_fibre *f, struct sim_fibre *g, int cpu)
 	if (old >= 0)
 		sim_deschedule(g);
 	sim_place(g, cpu);
-	if (h && old >= 0)
+	if (h && old >= 0 && h->state != SIM_DONE)
 		sim_place(h, old);
 	sim_fill_cpus();
 	if (f->cpu >= 0)
@@ -305,9 +317,6 @@ void sim_fibre_exit(struct sim_fibre *f)
 	if (f->in_section || f->rcu_nesting)
 		sim_fail(SIM_FAIL_MISUSE, SIM_PC, 0, "the thread ended inside a section");
 	f->state = SIM_DONE;
-	sim.cpus[f->cpu].current = NULL; /* its stores may stay buffered */
-	sim.cids_used &= ~(1U << f->cid);
-	f->cpu = -1;
 	for (unsigned int i = 1; i < sim.nr_fibres; i++)
 		all &= sim.fibres[i].state == SIM_DONE;
 	if (!all)

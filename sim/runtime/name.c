@@ -103,6 +103,11 @@ static bool stack_of(uintptr_t addr, char *buf, size_t len)
 		return true;
 	}
 	for (unsigned int i = 0; i < SIM_MAX_FIBRES; i++) {
+		if (addr - sim.fibres[i].locals < SIM_THREAD_STATE) {
+			sim_fibre_name(i, false, fibre, sizeof(fibre));
+			snprintf(buf, len, "thread_state+%zu of %s", (size_t)(addr - sim.fibres[i].locals), fibre);
+			return true;
+		}
 		if (!sim_on_stack(&sim.fibres[i], addr))
 			continue;
 		sim_fibre_name(i, false, fibre, sizeof(fibre));

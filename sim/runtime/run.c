@@ -77,6 +77,16 @@ static void on_signal(int number, siginfo_t *info, void *context)
 		 number == SIGFPE ? "division by zero" : "access to an address that is not mapped");
 }
 
+void sim_note(unsigned int account, long change)
+{
+	sim.ledger[account] += change;
+}
+
+long sim_noted(unsigned int account)
+{
+	return sim.ledger[account];
+}
+
 static void catch_signals(void)
 {
 	static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
@@ -179,6 +189,7 @@ static void reset(const struct sim_run *run)
 	sim.invariant_left = run->invariant_every;
 	sim.steps_check = SIM_SLICE < run->max_steps ? SIM_SLICE : run->max_steps;
 	sim.failure.kind = SIM_OK;
+	memset(sim.ledger, 0, sizeof(sim.ledger));
 	sim.nr_trace = 0;
 	for (unsigned int i = 0; i < SIM_MAX_CPUS; i++) {
 		sim.cpus[i].current = NULL;

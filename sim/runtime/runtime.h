@@ -184,8 +184,8 @@ struct sim_failure {
 /*
  * Who decides. next() is asked at a point when sim.countdown counted points have passed,
  * when the context's own next is reached, or when sim.resched is set; it is asked again
- * after each action until it returns false. pick() chooses among at least two fibres
- * that can go on where the running one cannot.
+ * after each action until it returns false. pick() chooses among the fibres that can
+ * go on where the running one cannot; it is told of a single one too.
  */
 struct sim_policy {
 	void (*begin)(void);
@@ -243,6 +243,7 @@ struct sim_machine {
 	unsigned int invariant_left; /* changes until the next invariant call */
 	uint64_t slice_end;          /* step at which the time slice ends */
 	bool reuse;                  /* freed addresses are given out again at once */
+	long ledger[SIM_LEDGER];     /* accounts of the test */
 	bool in_child;               /* sim_fork_child() was called */
 	enum sim_fault fault;        /* planted fault */
 

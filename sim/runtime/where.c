@@ -5,6 +5,7 @@
  */
 #include "runtime.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,26 +39,14 @@ void sim_where_add(uintptr_t pc)
 	nr_places++;
 }
 
-/* Below the source root: what follows the build directory's "..", or the last known folder. */
+/* Below the source root. Paths may go through the build folder: "/src/build/../sim/x.c". */
 static const char *short_path(char *path)
 {
-	static const char *const roots[] = { "/src/", "/sim/", "/tests/", "/include/" };
-	char *best = strstr(path, "/../");
+	char whole[PATH_MAX];
 
-	if (best) {
-		for (char *next = best; next; next = strstr(next + 1, "/../"))
-			best = next;
-		return best + 4;
-	}
-	for (unsigned int i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		char *at = strstr(path, roots[i]);
-
-		for (char *next = at; next; next = strstr(next + 1, roots[i]))
-			at = next;
-		if (at && (!best || at < best))
-			best = at;
-	}
-	return best ? best + 1 : path;
+	if (realpath(path, whole) && !strncmp(whole, SIM_SOURCE_ROOT, strlen(SIM_SOURCE_ROOT)))
+		memmove(path, whole + strlen(SIM_SOURCE_ROOT), strlen(whole) - strlen(SIM_SOURCE_ROOT) + 1);
+	return path;
 }
 
 static char *chomp(char *line)
