@@ -21,7 +21,7 @@ extern "C" {
 /**
  * memcg_charge - charge pages to a group and all above it
  * @group:    NULL is the calling thread's group
- * @nr_pages: 1 .. 2^41 - 1
+ * @nr_pages: 1 .. 2^38 - 1
  * @flags:    0 for nowait
  *
  * Context: nowait; may-sleep with MEMCG_MAY_SLEEP. A may-sleep charge is refused

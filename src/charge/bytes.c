@@ -79,6 +79,8 @@ noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned 
 		return -EINVAL;
 	if (pages_for(size) > CHARGE_PAGES_MAX)
 		return -ENOMEM;
+	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
+		return 0;
 	while (!ret) {
 		struct counter_refusal refusal;
 		struct memcg_objcg *living;
@@ -108,7 +110,7 @@ noinline void bytes_uncharge_slow(struct memcg_objcg *objcg, size_t size)
 {
 	struct memcg_objcg *living;
 
-	if (!size)
+	if (!size || (!memcg_percpu.rseq && bytes_refill(objcg, size)))
 		return;
 	slow_enter();
 	living = objcg_living(objcg);
@@ -196,8 +198,13 @@ static bool move_pages(struct memcg_objcg *from, struct memcg_objcg *to, size_t 
 		err = try_charge(move.receiver, move.top, move.pages, flags);
 	slow_enter();
 	done = !err && move_end(&move, from, to, size);
-	if (!done && move.odd)
-		bytes_return(objcg_living(move.from), move.odd);
+	if (!done && move.odd) {
+		struct memcg_objcg *living = objcg_living(move.from);
+
+		/* An owner that died in between was settled with these among its objects' bytes. */
+		bytes_return(living, move.odd);
+		objcg_note_dead(move.from, living, -(int64_t)move.odd);
+	}
 	slow_leave();
 	memcg_put(move.payer);
 	memcg_put(move.receiver);
@@ -233,6 +240,9 @@ int memcg_move_bytes(struct memcg_objcg *from, struct memcg_objcg *to, size_t si
 	err = memcg_charge_bytes(to, size, flags);
 	if (!err)
 		memcg_uncharge_bytes(from, size);
+	/* That may have waited, and drained: what the payer could not spare before is in its residue now. */
+	if (err == -ENOMEM && (flags & MEMCG_MAY_SLEEP) && from && to && move_pages(from, to, size, flags))
+		return 0;
 	return err;
 }
 

@@ -61,6 +61,7 @@ static void close_gates(void)
 {
 	unsigned int i;
 
+	percpu_close();
 	for (i = 0; i < percpu_nr; i++) {
 		if (percpu_touched(i))
 			store_seq(&percpu_area(i)->head.gate, percpu_area(i)->head.gate | 1);
@@ -86,6 +87,7 @@ static void open_gates(void)
 		if (percpu_touched(i) && (area->head.gate & 1))
 			store_seq(&area->head.gate, area->head.gate + 1);
 	}
+	percpu_open();
 }
 
 static void drain_fence(void)
@@ -220,7 +222,12 @@ static void fork_child(void)
 	/* The chargers that held pressure are not in the child, but for this thread, which holds none. */
 	struct css *pos = NULL;
 	struct memcg *root = memcg_root();
+	unsigned int i;
 
+	for (i = 0; i < percpu_nr; i++) {
+		if (percpu_touched(i))
+			stock_fork_child(percpu_area(i));
+	}
 	while ((pos = css_next(pos, &root->css))) {
 		memcg_of(pos)->memory.pressure = 0;
 		memcg_of(pos)->memory.clean = 0;

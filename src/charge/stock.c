@@ -8,7 +8,8 @@ void stock_put_budget(struct percpu_area *area, unsigned int pages)
 {
 	uint32_t left = atomic_sub(&area->budget, pages);
 
-	memcg_debug((int32_t)left >= 0); /* above the budget for a moment, while others back off */
+	/* Above the budget while another's take is on its way back; never below nothing. */
+	memcg_debug((int32_t)left >= 0);
 	(void)left;
 }
 

@@ -14,18 +14,32 @@
 #include "group/group.h"
 #include "percpu/area.h"
 
-/* Fast: from and to what this CPU holds; false: look again in a slow section. */
+/*
+ * From and to what this CPU holds; false: not, or look again. The fast forms are for the first look,
+ * the others for slow sections and for the portable form.
+ */
 #if MEMCG_STOCK == MEMCG_STOCK_RSEQ
 static inline bool stock_consume(struct memcg *memcg, unsigned long nr)
 {
-	return memcg_consume_(&memcg_percpu, &memcg->fast, nr);
+	return memcg_general_(&memcg_percpu, &memcg->fast, nr, 1);
 }
 
 static inline bool stock_refill(struct memcg *memcg, unsigned long nr)
 {
-	return memcg_refill_(&memcg_percpu, &memcg->fast, nr);
+	return memcg_general_(&memcg_percpu, &memcg->fast, nr, 0);
+}
+static inline bool stock_consume_fast(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_fast_(&memcg_percpu, &memcg->fast, nr, 1);
+}
+
+static inline bool stock_refill_fast(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_fast_(&memcg_percpu, &memcg->fast, nr, 0);
 }
 #else
+#define stock_consume_fast(memcg, nr) stock_consume(memcg, nr)
+#define stock_refill_fast(memcg, nr) stock_refill(memcg, nr)
 bool stock_consume(struct memcg *memcg, unsigned long nr);
 bool stock_refill(struct memcg *memcg, unsigned long nr);
 #endif
@@ -39,6 +53,22 @@ void stock_return(struct memcg *memcg, unsigned long nr);
 /* Drain, area closed (words) or locked (local): give back what @match says yes to. */
 typedef bool (*stock_match)(const struct memcg *memcg, const void *arg);
 void stock_drain_area(struct percpu_area *area, stock_match match, const void *arg);
+
+/* The child of a fork: what a thread that is not there had locked. */
+#if MEMCG_STOCK == MEMCG_STOCK_RSEQ
+static inline void stock_fork_child(struct percpu_area *area)
+{
+	(void)area;
+}
+#else
+void stock_fork_child(struct percpu_area *area);
+#endif
+
+/* May there be stock below this level? */
+static inline bool stock_below(const struct memcg *memcg)
+{
+	return MEMCG_STOCK != MEMCG_STOCK_RSEQ || load_seq(&memcg->memory.room) > 0;
+}
 
 /* Slow section: budget for a slot of either kind in an area, by evicting page slots if it must. */
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages);

@@ -184,6 +184,12 @@ void stock_drain_area(struct percpu_area *area, stock_match match, const void *a
 	local_unlock(area);
 }
 
+/* The fast path holds the lock outside slow sections, so that fork does not wait for it; it changes one number, or not yet. */
+void stock_fork_child(struct percpu_area *area)
+{
+	store_relaxed(&area->local.lock, 0);
+}
+
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages)
 {
 	(void)index;

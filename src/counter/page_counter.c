@@ -56,7 +56,7 @@ static bool exceeds(uint64_t word, unsigned long nr, unsigned long limit)
 {
 	long usage = counter_usage(word);
 
-	return (usage > 0 ? (unsigned long)usage : 0) + nr > limit;
+	return nr > limit || (usage > 0 ? (unsigned long)usage : 0) > limit - nr;
 }
 
 /* The kernel's way, as a fault to plant: readers see the sum before it is taken back. */
@@ -241,7 +241,8 @@ bool page_counter_reserve_room(struct page_counter *counter, unsigned long pages
 
 		if (load_seq(&level->pressure) || load_relaxed(&level->room) + pages > allowed)
 			break;
-		if (atomic_add(&level->room, pages) > allowed) {
+		/* Again: who lowers the limit now either sees this room and drains, or is seen. */
+		if (atomic_add(&level->room, pages) > load_seq(&level->limit) >> ROOM_FRACTION_SHIFT) {
 			atomic_sub(&level->room, pages);
 			break;
 		}

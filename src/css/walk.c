@@ -17,19 +17,14 @@ static struct css *first_child(struct css *css)
 
 static struct css *next_sibling(struct css *css)
 {
-	struct css *sibling;
+	struct cds_list_head *end = &css->parent->children, *node = css->sibling.next;
 
-	if (!css_dying(css)) {
-		if (css->sibling.next == &css->parent->children)
-			return NULL;
-		return cds_list_entry(css->sibling.next, struct css, sibling);
+	if (css_dying(css)) {
+		node = end->next;
+		while (node != end && cds_list_entry(node, struct css, sibling)->serial < css->serial)
+			node = node->next;
 	}
-	cds_list_for_each_entry(sibling, &css->parent->children, sibling)
-	{
-		if (sibling->serial > css->serial)
-			return sibling;
-	}
-	return NULL;
+	return node == end ? NULL : cds_list_entry(node, struct css, sibling);
 }
 
 struct css *css_next(struct css *pos, struct css *top)

@@ -86,7 +86,7 @@ static int max_write(struct memcg *memcg, const char *text)
 	old = memcg->memory.max;
 	page_counter_set_max(&memcg->memory, pages);
 	lock_drop(&tree_lock);
-	if (pages < old && load_seq(&memcg->memory.room) > 0) {
+	if (pages < old && stock_below(memcg)) {
 		pressure_begin(memcg);
 		pressure_end(memcg);
 	}

@@ -12,11 +12,17 @@
  * handler there would wait for its own thread. A fork out of a handler that interrupted a
  * slow section of the same thread cannot wait for that one: its child may find a climb
  * half done. fork() in such handlers is not supported with charges in them.
+ *
+ * Who meets the gate may hold what the fork waits for next: after these handlers fork takes the
+ * locks of malloc, and of handlers that were registered earlier, and a signal handler may charge
+ * amid malloc. Neither can know of the other. So the wait ends: after GATE_NS the waiting thread
+ * opens the gate, and this one child may find a climb half done; nobody dead-locks.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 
+#include "base/mem.h"
 #include "group/group.h"
 #include "group/house.h"
 #include "group/slow.h"
@@ -25,7 +31,10 @@
 
 struct thread_state *slow_gate;
 
+#define GATE_NS 1000000000U /* longest wait for a fork */
+
 static sigset_t saved_mask; /* of the forking thread; held by the house lock */
+static uint64_t gate_nr;    /* forks so far; written under the house lock, before the gate */
 
 void thread_begin(void)
 {
@@ -37,10 +46,17 @@ void thread_begin(void)
 
 void slow_wait(void)
 {
+	uint64_t nr = load_seq(&gate_nr), since = clock_ns();
+	struct thread_state *forking;
 	unsigned int attempt = 0;
 
-	while (load_seq(&slow_gate) && load_seq(&slow_gate) != thread_self())
+	while ((forking = load_seq(&slow_gate)) && forking != thread_self() && load_seq(&gate_nr) == nr) {
+		if (clock_ns() - since > GATE_NS) {
+			atomic_cas(&slow_gate, &forking, NULL);
+			return;
+		}
 		clock_pause(attempt++, &slow_gate);
+	}
 }
 
 void group_fork_prepare(void)
@@ -52,10 +68,12 @@ void group_fork_prepare(void)
 	house_fork_prepare();
 	saved_mask = mask;
 	lock_take(&tree_lock);
-	group_steps.fork_prepare();
+	if (group_steps.fork_prepare)
+		group_steps.fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
 	house_fork_lock_wake();
+	store_seq(&gate_nr, gate_nr + 1);
 	store_seq(&slow_gate, thread_self());
 	if (!rcu_inside())
 		rcu_synchronize();
@@ -71,7 +89,8 @@ void group_fork_parent(void)
 	house_fork_unlock_wake();
 	id_unlock_parent();
 	thread_fork_parent();
-	group_steps.fork_parent();
+	if (group_steps.fork_parent)
+		group_steps.fork_parent();
 	lock_drop(&tree_lock);
 	house_fork_parent();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -85,7 +104,8 @@ void group_fork_child(void)
 	store_seq(&slow_gate, NULL);
 	id_unlock_child();
 	thread_fork_child();
-	group_steps.fork_child();
+	if (group_steps.fork_child)
+		group_steps.fork_child();
 	lock_reinit(&tree_lock);
 	house_fork_child();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -9,7 +9,7 @@
  *   1. its stock and its owner's go back to the counters (the charge floor's step)
  *   2. a grace period: no slow section from before the destruction is under way
  *   3. its owner is settled: what objects still hold belongs to the parent, the group's
- *      own level no longer counts it, its blocks in the areas are zeroed and reusable
+ *      own level no longer counts it, its blocks in the areas are zeroed
  *   4. the reference of being online is dropped
  *
  * A group whose last reference is gone is freed when its own level holds no page
@@ -17,7 +17,8 @@
  * any context. What is on the stack is freed after one more grace period.
  *
  * The thread exists while anything dying does; without threads, memcg_tick() and every
- * BACKLOG-th destroy do the work.
+ * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
+ * lives cannot use up numbers and memory.
  */
 #include "group/house.h"
 
@@ -29,12 +30,14 @@
 
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "group/objcg.h"
 #include "percpu/area.h"
 
-#define BATCH_NS 2000000  /* wait for more to share a fence with */
-#define IDLE_SECONDS 2    /* the thread ends after so long with nothing dying */
-#define BACKLOG 64U       /* without a thread: queued groups that make destroy do the work */
-#define ZOMBIE_FREEING 4U /* css.flags: is on the free stack */
+#define BATCH_NS 2000000   /* wait for more to share a fence with */
+#define IDLE_SECONDS 2     /* the thread ends after so long with nothing dying */
+#define BACKLOG 64U        /* without a thread: queued groups that make destroy do the work */
+#define BACKLOG_MOST 4096U /* with it: more than it keeps up with */
+#define ZOMBIE_FREEING 4U  /* css.flags: is on the free stack */
 
 static struct lock house_lock = LOCK_INIT(LOCK_RANK_HOUSE);
 static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
@@ -140,7 +143,8 @@ static void run_offline(void)
 
 	if (!list)
 		return;
-	group_steps.drain_dying();
+	if (group_steps.drain_dying)
+		group_steps.drain_dying();
 	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
 		rcu_synchronize();
 	while (list) {
@@ -176,6 +180,7 @@ static bool run_free(void)
 		objcgs = objcg->queue_next;
 		if (objcg->parent)
 			objcg_put_ref(objcg->parent);
+		id_free(&objcg_ids, objcg_id(objcg));
 		mem_free(objcg);
 		atomic_sub(&pending, 1);
 	}
@@ -281,7 +286,7 @@ void house_wake(void)
 		running = thread_running;
 		lock_drop(&wake_lock);
 	}
-	if (!running && load_relaxed(&offline_nr) >= BACKLOG && !rcu_inside())
+	if (load_relaxed(&offline_nr) >= (running ? BACKLOG_MOST : BACKLOG) && !rcu_inside())
 		house_run();
 }
 

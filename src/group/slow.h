@@ -5,8 +5,8 @@
  * It is an RCU read section. Three things wait for those under way by a grace period:
  * who frees groups, who needs to know that no page is between a slot and a counter
  * (drains, offline), and fork, which also keeps new ones from starting: the levels of
- * the child's tree agree (B5). It never sleeps; a thread that meets a fork spins until
- * the fork is done, as it would on its next page fault.
+ * the child's tree agree (B5). It never sleeps; a thread that meets a fork waits until
+ * the fork is done, as it would on its next page fault, or for GATE_NS (fork.c).
  */
 #ifndef GROUP_SLOW_H
 #define GROUP_SLOW_H
@@ -17,7 +17,7 @@
 
 extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq_cst */
 
-void slow_wait(void);    /* until no other thread forks */
+void slow_wait(void);    /* until no other thread forks, or it does so for too long: then its gate is opened */
 void thread_begin(void); /* a thread's first slow section: its index */
 
 static inline void slow_enter(void)

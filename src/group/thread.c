@@ -63,7 +63,11 @@ static void detach(void *arg)
 
 int thread_start(void)
 {
-	return -pthread_key_create(&exit_key, detach);
+	static bool have_key; /* a start that failed later made it; start lock */
+	int err = have_key ? 0 : -pthread_key_create(&exit_key, detach);
+
+	have_key = !err;
+	return err;
 }
 
 static struct attached *entry_make(void)
