@@ -22,6 +22,14 @@ void page_counter_init(struct page_counter *counter, struct page_counter *parent
 	counter->max = PAGE_COUNTER_MAX;
 	counter->high = PAGE_COUNTER_MAX;
 	memcg_assert(counter->depth < PAGE_COUNTER_DEPTH);
+	sim_name_field(counter, page_counter, limit);
+	sim_name_field(counter, page_counter, max);
+	sim_name_field(counter, page_counter, pressure);
+	sim_name_field(counter, page_counter, clean);
+	sim_name_field(counter, page_counter, word);
+	sim_name_field(counter, page_counter, watermark);
+	sim_name_field(counter, page_counter, room);
+	sim_name_field(counter, page_counter, failcnt);
 }
 
 /* Is there a level above, below @top, that may refuse? */

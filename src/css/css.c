@@ -3,6 +3,7 @@
 #include "css/css.h"
 
 #include "base/assert.h"
+#include "base/sim.h"
 
 struct id_table css_ids;
 
@@ -21,6 +22,10 @@ int css_init(struct css *css, struct css *parent)
 	css->refs = 2; /* online, and the creator's handle */
 	if (parent)
 		css_get(parent);
+	sim_name_field(css, css, flags);
+	sim_name_field(css, css, refs);
+	sim_name_field(css, css, children);
+	sim_name_field(css, css, nr_dying);
 	id_publish(&css_ids, css->id, css);
 	return 0;
 }

@@ -52,7 +52,6 @@ static uint64_t pending;                /* dying groups and dead owners that sti
 
 static sem_t bell;          /* posted when there is work; async-signal-safe */
 static bool threads_wanted; /* constant after start */
-static bool thread_running; /* wake lock */
 
 int house_start(bool threads)
 {
@@ -218,6 +217,8 @@ void house_fork_child(void)
 }
 
 #else
+
+static bool thread_running; /* wake lock */
 
 /* True while there is something to wait for; ends the thread under the wake lock, so that no wake is lost. */
 static bool thread_goes_on(bool rung)

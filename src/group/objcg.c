@@ -26,6 +26,7 @@
 
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "base/sim.h"
 #include "group/group.h"
 #include "group/house.h"
 #include "group/objcg.h"
@@ -56,6 +57,11 @@ int objcg_create(struct memcg *memcg)
 		__atomic_fetch_add(&objcg->parent->refs, 1, __ATOMIC_RELAXED);
 	}
 	memcg->objcg = objcg;
+	sim_name_field(objcg, objcg, residue);
+	sim_name_field(objcg, objcg, moved_pages);
+	sim_name_field(objcg, objcg, live);
+	sim_name_field(objcg, objcg, refs);
+	sim_name_field(objcg, objcg, dead);
 	id_publish(&objcg_ids, id, objcg);
 	return 0;
 }

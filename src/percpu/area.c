@@ -238,6 +238,28 @@ static unsigned int choose_nr(const struct memcg_options *options)
 	return options->nr_cpus > possible ? options->nr_cpus : possible;
 }
 
+/* For the simulator's reports. */
+static void name_areas(void)
+{
+	unsigned int i;
+
+	sim_name(percpu_touched_flags, percpu_nr, "percpu", "touched_flags");
+	for (i = 0; i < percpu_nr; i++) {
+		struct percpu_area *area = percpu_area(i);
+
+		sim_name_field(area, percpu_area, head);
+		sim_name_field(area, percpu_area, budget);
+		sim_name_field(area, percpu_area, busy);
+		sim_name_field(area, percpu_area, page_hand);
+		sim_name_field(area, percpu_area, page_victim);
+		sim_name_field(area, percpu_area, byte_victim);
+		sim_name_field(area, percpu_area, page_slots);
+		sim_name_field(area, percpu_area, byte_slots);
+		sim_name(area->owner_pages, OWNER_NUMBERS * sizeof(int64_t), "percpu_area", "owner_pages");
+		(void)area;
+	}
+}
+
 /* Areas whose slots are empty for ever: what the fast path is led to while a drain works. */
 static char *closed_areas(void)
 {
@@ -277,6 +299,8 @@ int percpu_start(const struct memcg_options *options)
 		err = closed_areas_make();
 	if (err)
 		percpu_stop();
+	else
+		name_areas();
 	return err;
 }
 
