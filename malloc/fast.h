@@ -41,19 +41,18 @@ HIDDEN void slow_repay(struct memcg_objcg *owner, size_t size);
  */
 static inline void *plain_alloc(size_t size)
 {
-	size_t total = MEMCG_HEAP_HEADER + size;
 	struct memcg_objcg *owner;
 	void *block;
 
 	if (unlikely(!is_idle()))
 		return slow_alloc(MALLOC_ALIGN, size);
-	owner = memcg_heap_pay_(memcg_percpu_at, total);
+	owner = memcg_heap_pay_(memcg_percpu_at, size);
 	if (unlikely(!owner))
 		return idle_alloc(MALLOC_ALIGN, size);
-	block = next_malloc.malloc(total);
+	block = next_malloc.malloc(MEMCG_HEAP_HEADER + size);
 	if (likely(block))
 		return memcg_block_fill_(block, owner, size);
-	return no_memory(owner, total);
+	return no_memory(owner, MEMCG_HEAP_HEADER + size);
 }
 
 /* A block of the arena has a header too, one that names no payer. */

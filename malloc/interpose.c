@@ -162,7 +162,7 @@ EXPORT void *calloc(size_t nr, size_t size)
 		return slow_calloc(nr, size);
 	if (unlikely(__builtin_mul_overflow(nr, size, &bytes)))
 		return idle_calloc(nr, size);
-	owner = memcg_heap_pay_(memcg_percpu_at, MEMCG_HEAP_HEADER + bytes);
+	owner = memcg_heap_pay_(memcg_percpu_at, bytes);
 	if (unlikely(!owner))
 		return idle_calloc(nr, size);
 	block = next_malloc.calloc(1, MEMCG_HEAP_HEADER + bytes);

@@ -31,14 +31,17 @@ static void account(struct memcg_objcg *objcg, struct memcg_objcg *living, unsig
 static bool charge_here(struct memcg_objcg *objcg, size_t size, struct memcg_objcg **living,
 			struct counter_refusal *refusal)
 {
-	unsigned long pages = pages_for(size);
+	unsigned long pages = pages_for(size), batch;
 
 	*living = objcg_living(objcg);
 	if (bytes_take(*living, size)) {
 		objcg_note_dead(objcg, *living, (int64_t)size);
 		return true;
 	}
-	if (!charge_nowait((*living)->memcg, NULL, pages, refusal))
+	batch = bytes_batch(*living, pages);
+	if (batch > pages && charge_nowait((*living)->memcg, NULL, batch, refusal))
+		pages = batch;
+	else if (!charge_nowait((*living)->memcg, NULL, pages, refusal))
 		return false;
 	account(objcg, *living, pages, size);
 	return true;

@@ -188,16 +188,15 @@ void memcg_free(void *ptr)
 
 void *memcg_malloc(size_t size)
 {
-	size_t total = HEADER + size;
-	struct memcg_objcg *owner = memcg_heap_pay_(&memcg_percpu, total);
+	struct memcg_objcg *owner = memcg_heap_pay_(&memcg_percpu, size);
 	void *block;
 
 	if (unlikely(!owner))
 		return memcg_heap_alloc(NULL, 0, size, 0);
-	block = mem_backing.malloc(total);
+	block = mem_backing.malloc(HEADER + size);
 	if (likely(block))
 		return memcg_block_fill_(block, owner, size);
-	repay(owner, total);
+	repay(owner, HEADER + size);
 	return out_of_memory();
 }
 

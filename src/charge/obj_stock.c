@@ -3,17 +3,18 @@
  * The byte stock: a slot is one word, owner | free | held. Bytes are charged in whole pages; what an
  * object leaves of its last page waits in a slot for the next.
  *
- *   B1  A slot holds at most BYTE_ROOM bytes, and its pages are reserved like those of page
- *       slots (budget, an eighth of each limit).
+ *   B1  A slot holds at most its room, which starts at two pages and doubles to eight as page slots' does; it
+ *       is reserved like theirs (budget, an eighth of each limit).
  *   B2  What leaves a slot goes as whole pages to the page stock, or to the residue of its owner, which
  *       stays under a page: whole pages that it collects are given back at once.
  *   B3  Placement asks for permission as page slots do (stock_word.c, S1).
  *
- * An overflow keeps the part of a page and one page, so that a swing of small objects does
- * not move pages.
+ * An overflow keeps the part of a page and half the room, and a charge takes half the room at once, so
+ * that small objects move pages seldom.
  */
 #include "charge/obj_stock.h"
 
+#include "charge/slot.h"
 #include "group/slow.h"
 
 #define ATTEMPTS 8 /* commits that may fail before residue and counters are used instead */
@@ -67,27 +68,7 @@ static void settle(struct percpu_area *area, uint64_t word)
 		atomic_add(&objcg->moved_pages, -(int64_t)pages);
 		stock_uncharge(objcg->memcg, pages);
 	}
-	page_counter_return_room(&objcg->memcg->memory, BYTE_ROOM_PAGES);
-	stock_put_budget(area, BYTE_ROOM_PAGES);
-}
-
-/* An empty way of the set, else the next victim. */
-static uint64_t *choose_way(struct percpu_area *area, const struct memcg_objcg *objcg, uint64_t *word)
-{
-	uint64_t *set = (uint64_t *)(void *)((char *)area + objcg->fast.set);
-	uint8_t *victim = &area->byte_victim[objcg_id(objcg) % BYTE_SETS];
-	unsigned int way;
-
-	for (way = 0; way < MEMCG_STOCK_WAYS; way++) {
-		*word = load_relaxed(&set[way]);
-		if (!*word)
-			return &set[way];
-	}
-	way = load_relaxed(victim);
-	store_relaxed(victim, (uint8_t)(way + 1));
-	way %= MEMCG_STOCK_WAYS;
-	*word = load_relaxed(&set[way]);
-	return &set[way];
+	slot_release(area, &objcg->memcg->memory, MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE);
 }
 
 static bool place(struct memcg_objcg *objcg)
@@ -102,21 +83,50 @@ static bool place(struct memcg_objcg *objcg)
 	percpu_touch(index);
 	if (load_seq(&objcg->dead) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
-	if (!stock_take_budget(index, area, BYTE_ROOM_PAGES))
+	if (!slot_reserve(index, area, counter, BYTE_FIRST_ROOM, true))
 		return false;
-	if (!page_counter_reserve_room(counter, BYTE_ROOM_PAGES)) {
-		stock_put_budget(area, BYTE_ROOM_PAGES);
-		return false;
-	}
-	slot = choose_way(area, objcg, &before);
-	placed = percpu_commit(index, area, slot, before, byte_word(objcg, 0), gate);
-	if (!placed) {
-		page_counter_return_room(counter, BYTE_ROOM_PAGES);
-		stock_put_budget(area, BYTE_ROOM_PAGES);
-	} else if (before) {
+	slot = slot_choose(area, &objcg->fast, &area->byte_victim[objcg_id(objcg) % BYTE_SETS], &before);
+	placed = percpu_commit(index, area, slot, before, byte_word(objcg, BYTE_FIRST_ROOM * PAGE, 0), gate);
+	if (!placed)
+		slot_release(area, counter, BYTE_FIRST_ROOM);
+	else if (before)
 		settle(area, before);
-	}
 	return placed;
+}
+
+/* Double the room of a slot that proved too small. */
+static bool grow(struct memcg_objcg *objcg, unsigned int index, struct percpu_area *area, uint64_t *slot, uint64_t word,
+		 uint64_t gate)
+{
+	struct page_counter *counter = &objcg->memcg->memory;
+	unsigned int more = MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE;
+
+	if (more >= BYTE_MOST_ROOM || !slot_reserve(index, area, counter, more, false))
+		return false;
+	if (percpu_commit(index, area, slot, word, word + ((uint64_t)(more * PAGE) << 16), gate))
+		return true;
+	slot_release(area, counter, more);
+	return false;
+}
+
+unsigned long bytes_batch(struct memcg_objcg *objcg, unsigned long pages)
+{
+	unsigned int index = percpu_index();
+	struct percpu_area *area = percpu_area(index);
+	struct memcg_area *head;
+	uint64_t word, *slot;
+	unsigned long low;
+
+	if (pages > BYTE_MOST_ROOM)
+		return pages;
+	slot = memcg_slot_(&memcg_percpu, &objcg->fast, index, &head, &word);
+	if (slot) {
+		grow(objcg, index, area, slot, word, percpu_gate(area));
+		low = MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE / 2;
+	} else {
+		low = place(objcg) ? BYTE_FIRST_ROOM / 2 : 0;
+	}
+	return low > pages ? low : pages;
 }
 
 bool bytes_take(struct memcg_objcg *objcg, size_t size)
@@ -133,14 +143,15 @@ bool bytes_take(struct memcg_objcg *objcg, size_t size)
 	return false;
 }
 
-/* The slot is too full for @size: keep part of a page and one page of the sum. */
+/* The slot is too full for @size: keep part of a page and half its room of the sum. */
 static bool trim(struct memcg_objcg *objcg, unsigned int index, uint64_t *slot, uint64_t word, size_t size)
 {
 	struct percpu_area *area = percpu_area(index);
 	size_t sum = MEMCG_SLOT_HELD(word) + size;
-	size_t keep = sum % PAGE + PAGE;
+	size_t room = MEMCG_SLOT_ROOM(word);
+	size_t keep = sum % PAGE + room / 2;
 
-	if (!percpu_commit(index, area, slot, word, byte_word(objcg, keep), percpu_gate(area)))
+	if (!percpu_commit(index, area, slot, word, byte_word(objcg, room, keep), percpu_gate(area)))
 		return false;
 	pages_back(objcg, (sum - keep) / PAGE);
 	return true;
@@ -150,7 +161,7 @@ void bytes_return(struct memcg_objcg *objcg, size_t size)
 {
 	int attempt;
 
-	if (size > BYTE_ROOM) {
+	if (size > BYTE_MOST_ROOM * PAGE) {
 		pages_back(objcg, size / PAGE);
 		size %= PAGE;
 	}
@@ -165,7 +176,9 @@ void bytes_return(struct memcg_objcg *objcg, size_t size)
 		if (!slot) {
 			if (!place(objcg))
 				break;
-		} else if (size > BYTE_ROOM - MEMCG_SLOT_HELD(word) && trim(objcg, index, slot, word, size)) {
+		} else if (size > MEMCG_SLOT_FREE(word) &&
+			   !grow(objcg, index, percpu_area(index), slot, word, percpu_gate(percpu_area(index))) &&
+			   trim(objcg, index, slot, word, size)) {
 			return;
 		}
 	}

@@ -6,15 +6,15 @@
 #include "charge/stock.h"
 #include "group/objcg.h"
 
-#define BYTE_ROOM (2 * MEMCG_PAGE_SIZE) /* most bytes that one slot holds */
-#define BYTE_ROOM_PAGES (BYTE_ROOM / (uint32_t)MEMCG_PAGE_SIZE)
+#define BYTE_FIRST_ROOM 2U /* pages' worth of bytes that a slot has room for at first */
+#define BYTE_MOST_ROOM 8U  /* the same at last */
 
-_Static_assert(BYTE_ROOM <= UINT16_MAX, "a slot's word has 16 bits for it");
+_Static_assert(BYTE_MOST_ROOM *MEMCG_PAGE_SIZE <= UINT16_MAX, "a slot's word has 16 bits for it");
 
 /* A byte slot's word: as a page slot's, in bytes. */
-static inline uint64_t byte_word(const struct memcg_objcg *objcg, size_t held)
+static inline uint64_t byte_word(const struct memcg_objcg *objcg, size_t room, size_t held)
 {
-	return objcg->fast.owner | (uint64_t)(BYTE_ROOM - held) << 16 | held;
+	return objcg->fast.owner | (uint64_t)(room - held) << 16 | held;
 }
 
 /* Take @size bytes from this CPU's slot, or put them there; false: not, or look again. For slow sections and the portable form. */
@@ -44,6 +44,9 @@ void bytes_return(struct memcg_objcg *objcg, size_t size);
 
 /* Slow section, @objcg living: @size bytes without pages of their own, from slot or residue. */
 bool bytes_take(struct memcg_objcg *objcg, size_t size);
+
+/* Slow section, @objcg living: how many pages to charge where @pages are needed, >= @pages. What is more goes to bytes_return(). */
+unsigned long bytes_batch(struct memcg_objcg *objcg, unsigned long pages);
 
 /* Slow section, @objcg living: note @pages more (or fewer) charged for its bytes. */
 void bytes_count_pages(struct memcg_objcg *objcg, int64_t pages);

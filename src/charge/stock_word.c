@@ -28,7 +28,7 @@
 
 #if MEMCG_STOCK == MEMCG_STOCK_RSEQ
 
-#include "group/house.h"
+#include "charge/slot.h"
 #include "group/slow.h"
 
 #define FIRST_ROOM 16U
@@ -52,8 +52,7 @@ static void settle(struct percpu_area *area, uint64_t word)
 	memcg_assert(memcg);
 	if (MEMCG_SLOT_HELD(word))
 		stock_uncharge(memcg, MEMCG_SLOT_HELD(word));
-	page_counter_return_room(&memcg->memory, MEMCG_SLOT_ROOM(word));
-	stock_put_budget(area, MEMCG_SLOT_ROOM(word));
+	slot_release(area, &memcg->memory, MEMCG_SLOT_ROOM(word));
 }
 
 static bool evict(unsigned int index, struct percpu_area *area, uint64_t *slot, uint64_t gate)
@@ -84,25 +83,6 @@ bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned in
 	return false;
 }
 
-/* An empty way of the set, else the next victim. */
-static uint64_t *choose_way(struct percpu_area *area, const struct memcg *memcg, uint64_t *word)
-{
-	uint64_t *set = (uint64_t *)(void *)((char *)area + memcg->fast.set);
-	uint8_t *victim = &area->page_victim[memcg->css.id % PAGE_SETS];
-	unsigned int way;
-
-	for (way = 0; way < MEMCG_STOCK_WAYS; way++) {
-		*word = load_relaxed(&set[way]);
-		if (!*word)
-			return &set[way];
-	}
-	way = load_relaxed(victim);
-	store_relaxed(victim, (uint8_t)(way + 1));
-	way %= MEMCG_STOCK_WAYS;
-	*word = load_relaxed(&set[way]);
-	return &set[way];
-}
-
 /* Give the group a slot on this CPU. False: not now; the counters serve. */
 static bool place(struct memcg *memcg)
 {
@@ -115,21 +95,15 @@ static bool place(struct memcg *memcg)
 	percpu_touch(index);
 	if (memcg_dying(memcg) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
-	if (!stock_take_budget(index, area, FIRST_ROOM))
+	if (!slot_reserve(index, area, &memcg->memory, FIRST_ROOM, true))
 		return false;
-	if (!page_counter_reserve_room(&memcg->memory, FIRST_ROOM)) {
-		stock_put_budget(area, FIRST_ROOM);
-		return false;
-	}
-	slot = choose_way(area, memcg, &before);
+	slot = slot_choose(area, &memcg->fast, &area->page_victim[memcg->css.id % PAGE_SETS], &before);
 	expected = sim_fault(FAULT_VICTIM_REREAD) ? load_relaxed(slot) : before;
 	placed = percpu_commit(index, area, slot, expected, slot_word(memcg, FIRST_ROOM, 0), gate);
-	if (!placed) {
-		page_counter_return_room(&memcg->memory, FIRST_ROOM);
-		stock_put_budget(area, FIRST_ROOM);
-	} else if (before) {
+	if (!placed)
+		slot_release(area, &memcg->memory, FIRST_ROOM);
+	else if (before)
 		settle(area, before);
-	}
 	return placed;
 }
 
@@ -139,18 +113,11 @@ static bool grow(struct memcg *memcg, unsigned int index, struct percpu_area *ar
 {
 	unsigned int more = MEMCG_SLOT_ROOM(word);
 
-	if (more >= MEMCG_STOCK_HIGH)
+	if (more >= MEMCG_STOCK_HIGH || !slot_reserve(index, area, &memcg->memory, more, false))
 		return false;
-	if (atomic_add(&area->budget, more) > percpu_budget) {
-		atomic_sub(&area->budget, more);
-		return false;
-	}
-	if (page_counter_reserve_room(&memcg->memory, more)) {
-		if (percpu_commit(index, area, slot, word, word + ((uint64_t)more << 16), gate))
-			return true;
-		page_counter_return_room(&memcg->memory, more);
-	}
-	stock_put_budget(area, more);
+	if (percpu_commit(index, area, slot, word, word + ((uint64_t)more << 16), gate))
+		return true;
+	slot_release(area, &memcg->memory, more);
 	return false;
 }
 

@@ -47,8 +47,8 @@ struct percpu_area {
 	uint8_t page_victim[PAGE_SETS];        /* next way to be replaced; relaxed, any value will do */
 	uint8_t byte_victim[BYTE_SETS];        /* the same for byte slots */
 	struct local_stock local pair_aligned; /* locked and deferred variants only */
-	uint64_t page_slots[PAGE_SLOTS] pair_aligned; /* owner | room | held: pages */
-	uint64_t byte_slots[BYTE_SLOTS] pair_aligned; /* owner | held: bytes */
+	uint64_t page_slots[PAGE_SLOTS] pair_aligned; /* owner | free | held: pages */
+	uint64_t byte_slots[BYTE_SLOTS] pair_aligned; /* owner | free | held: bytes */
 	int64_t owner_pages[] pair_aligned;           /* per owner number: pages charged for its bytes on this index */
 };
 

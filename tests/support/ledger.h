@@ -52,7 +52,7 @@ static inline struct ledger_slot ledger_byte_slot(const struct percpu_area *area
 	uint64_t word = load_relaxed(&area->byte_slots[i]);
 	struct ledger_slot slot = { .owner = (uint32_t)(word >> 32), .held = MEMCG_SLOT_HELD(word) };
 
-	slot.room = slot.owner ? BYTE_ROOM_PAGES : 0;
+	slot.room = MEMCG_SLOT_ROOM(word) / (unsigned int)MEMCG_PAGE_SIZE;
 	return slot;
 }
 
@@ -111,7 +111,7 @@ static inline unsigned long ledger_area_room(const struct percpu_area *area)
 		struct ledger_slot slot = ledger_byte_slot(area, k);
 
 		must(!slot.owner || id_lookup(&objcg_ids, slot.owner));
-		must(slot.held <= BYTE_ROOM);
+		must(slot.held <= BYTE_MOST_ROOM * MEMCG_PAGE_SIZE);
 		room += slot.room;
 	}
 	return room;
