@@ -157,8 +157,8 @@ static void impossible(size_t size)
 
 static void sizes_that_cannot_be(void **state)
 {
-	static const size_t sizes[] = { PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX, SIZE_MAX - HEADER,
-					(size_t)PTRDIFF_MAX - HEADER, (size_t)PTRDIFF_MAX - 4096 };
+	static const size_t sizes[] = { PTRDIFF_MAX,       (size_t)PTRDIFF_MAX + 1,      SIZE_MAX,
+					SIZE_MAX - HEADER, (size_t)PTRDIFF_MAX - HEADER, (size_t)PTRDIFF_MAX - 4096 };
 	char *block = memcg_malloc(100), *aligned = memcg_aligned_alloc(4096, 100);
 	unsigned int shift;
 	size_t i;
@@ -254,14 +254,10 @@ static void a_group_by_name_pays(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		HEAP_TEST(every_size),
-		HEAP_TEST(calloc_zeroes_and_checks),
-		HEAP_TEST(every_alignment),
-		HEAP_TEST(realloc_pays_the_difference),
-		HEAP_TEST(sizes_that_cannot_be),
-		HEAP_TEST(a_refusal_is_enomem),
-		HEAP_TEST(nobody_pays),
-		HEAP_TEST(a_group_by_name_pays),
+		HEAP_TEST(every_size),           HEAP_TEST(calloc_zeroes_and_checks),
+		HEAP_TEST(every_alignment),      HEAP_TEST(realloc_pays_the_difference),
+		HEAP_TEST(sizes_that_cannot_be), HEAP_TEST(a_refusal_is_enomem),
+		HEAP_TEST(nobody_pays),          HEAP_TEST(a_group_by_name_pays),
 	};
 
 	pin();

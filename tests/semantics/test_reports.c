@@ -278,16 +278,11 @@ static void t22_the_index_is_a_load(void **state)
 static int run(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(t1_usage_comes_back),
-		cmocka_unit_test(t2_short_queries_leak_nothing),
-		cmocka_unit_test(t4_freed_by_another_thread),
-		cmocka_unit_test(t5_t6_refused_high_up),
-		cmocka_unit_test(t10_from_inside_a_walk),
-		cmocka_unit_test(t14_destroyed_while_charged),
-		cmocka_unit_test(t16_a_million_refusals),
-		cmocka_unit_test(t17_switches_walk_no_counters),
-		cmocka_unit_test(t18_parents_outlive_children),
-		cmocka_unit_test(t22_the_index_is_a_load),
+		cmocka_unit_test(t1_usage_comes_back),          cmocka_unit_test(t2_short_queries_leak_nothing),
+		cmocka_unit_test(t4_freed_by_another_thread),   cmocka_unit_test(t5_t6_refused_high_up),
+		cmocka_unit_test(t10_from_inside_a_walk),       cmocka_unit_test(t14_destroyed_while_charged),
+		cmocka_unit_test(t16_a_million_refusals),       cmocka_unit_test(t17_switches_walk_no_counters),
+		cmocka_unit_test(t18_parents_outlive_children), cmocka_unit_test(t22_the_index_is_a_load),
 	};
 
 	pin();

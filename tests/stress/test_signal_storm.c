@@ -248,7 +248,7 @@ static void signals_amid_malloc_and_forks(void **state)
 
 static int run(void)
 {
-	const struct CMUnitTest tests[] = { 
+	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signals_amid_everything),
 		cmocka_unit_test(signals_and_forks),
 		cmocka_unit_test(signals_amid_malloc_and_forks),
