@@ -52,10 +52,12 @@ build:
 	@$(MAKE) --no-print-directory build/build.ninja
 	$(MESON) compile -C build
 
-# The tenants of examples/lua-tenants, confined by the command.
+# The tenants of examples/lua-tenants, confined by the command. A folder that was set up before Lua was installed
+# does not have them yet.
 run:
 	@scripts/deps.sh run
 	@$(MAKE) --no-print-directory build/build.ninja
+	@grep -q lua-tenants/lua-tenants build/build.ninja || $(MESON) setup --reconfigure build
 	$(MESON) compile -C build
 	@scripts/run.sh build
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# aarch64-sysroot.sh DIR: put arm64 liburcu and cmocka into DIR/sysroot and write DIR/cross.ini.
+# aarch64-sysroot.sh DIR: put arm64 liburcu, cmocka and Lua into DIR/sysroot and write DIR/cross.ini.
 # apt works in a directory of its own, so that the machine gets no foreign architecture; no root needed.
 set -eu
 
@@ -21,7 +21,7 @@ if [ ! -e "$sysroot/complete" ]; then
 	}
 	# A source that is not Debian's may have no arm64: the download decides.
 	apt_arm64 update || true
-	(cd "$apt/debs" && apt_arm64 download liburcu8 liburcu-dev libcmocka0 libcmocka-dev)
+	(cd "$apt/debs" && apt_arm64 download liburcu8 liburcu-dev libcmocka0 libcmocka-dev liblua5.4-0 liblua5.4-dev)
 	for deb in "$apt"/debs/*.deb; do
 		dpkg -x "$deb" "$sysroot"
 	done

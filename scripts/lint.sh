@@ -16,6 +16,6 @@ echo "$files" | xargs -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet \
 # One look per file is enough: the compile database has each source once per stock variant.
 echo "cppcheck"
 echo "$files" | cppcheck --file-list=- --quiet --error-exitcode=1 --inline-suppr -j "$(nproc)" \
-	--std=c11 --language=c --library=gnu --library=posix -D_GNU_SOURCE -D__x86_64__=1 -D__linux__=1 -D__GNUC__=12 \
+	--std=c11 --language=c --library=gnu --library=posix -D_GNU_SOURCE -D__x86_64__=1 -D__linux__=1 -D__GNUC__=12 -D__cppcheck__=1 \
 	-DMEMCG_DEBUG=1 -Iinclude -Isrc -Imalloc -Icli -Ibench -Isim \
 	--enable=warning,performance,portability --suppressions-list=scripts/cppcheck.txt

@@ -4,14 +4,16 @@
  * exact soname of the library, because the layouts below are not part of its ABI
  * otherwise. The library's own memcg_charge() is compiled from the same lines.
  *
- * A stock slot is one 64-bit word: owner | room | held. The owner is a number, never
- * 0 in use; room is what the slot may hold; held is what it holds, in pages. Each change is
- * one store, committed only if the thread is still on the CPU whose slot it read, the
- * slot still has the word read, and no drain has begun there.
+ * A stock slot is one 64-bit word: owner | free | held. The owner is a number, never
+ * 0 in use; held is what the slot holds, free what it has room for beyond that. Each change
+ * is one store, committed only if nothing came between what was read and the store.
  *
- *   rseq form      the store is the last instruction of a restartable sequence: preemption,
- *                  migration, a signal or a drain's fence abort it before
+ *   rseq form      the whole operation is a restartable sequence, the store its last
+ *                  instruction: preemption, migration, a signal or a drain's fence abort it
  *   portable form  a compare-and-exchange on the slot
+ *
+ * While a drain works, `fast` leads to areas without slots, so that every operation
+ * takes the slow path.
  */
 #ifndef MEMCG_INLINE_H
 #define MEMCG_INLINE_H
@@ -24,19 +26,22 @@ extern "C" {
 
 #define MEMCG_STOCK_HIGH 128U /* most pages that one slot holds, and that a charge takes from one */
 #define MEMCG_STOCK_WAYS 4U   /* slots that one group can be in, on a CPU */
+#ifndef MEMCG_AREA_SHIFT
+#define MEMCG_AREA_SHIFT 24 /* area i is at base + (i << this) */
+#endif
 
 /* What a fast path needs of a group: the head of struct memcg. Constant while the group lives. */
 struct memcg_fast {
-	uint64_t owner; /* number in the high 32 bits, 0 below: a slot's word minus this is room | held */
+	uint64_t owner; /* number in the high 32 bits, 0 below: a slot's word minus this is free | held */
 	size_t set;     /* offset in an area of the first slot this owner may use */
 };
 
-/* Where the areas are, and how a thread finds its own. Written at start only. */
+/* Where the areas are, and how a thread finds its own. Written at start, and `fast` by drains. */
 struct memcg_percpu {
-	char *base;          /* area of index 0 */
+	char *fast;          /* areas for the rseq form: base, or areas without slots */
 	ptrdiff_t index_off; /* from the thread pointer: 32-bit index of the thread's area */
-	ptrdiff_t rseq_off;  /* from the thread pointer: struct rseq */
-	unsigned int shift;  /* area i is at base + (i << shift) */
+	ptrdiff_t rseq_off;  /* from the thread pointer: struct rseq; in the portable form a place to write to */
+	char *base;          /* area of index 0 */
 	unsigned int rseq;   /* 1: rseq form, 0: portable form */
 };
 
@@ -45,12 +50,15 @@ struct memcg_area {
 	uint64_t gate; /* even: open; odd: a drain works here; each drain adds 2. Written by drains only */
 };
 
-extern MEMCG_API struct memcg_percpu memcg_percpu;
+/* A pointer, so that a program that is linked to a copy of it still finds the library's own structure. */
+extern MEMCG_API struct memcg_percpu *const memcg_percpu_at;
 
 #define MEMCG_SLOT_HELD(word) ((uint32_t)((word)&0xffff))
-#define MEMCG_SLOT_ROOM(word) ((uint32_t)(((word) >> 16) & 0xffff))
+#define MEMCG_SLOT_FREE(word) ((uint32_t)(((word) >> 16) & 0xffff))
+#define MEMCG_SLOT_ROOM(word) (MEMCG_SLOT_HELD(word) + MEMCG_SLOT_FREE(word))
+#define MEMCG_SLOT_UNIT ((uint64_t)0xffff) /* what a slot's word grows by when one unit is taken */
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(MEMCG_SIM)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(MEMCG_SIM) && !defined(__cppcheck__)
 #if defined(__has_feature)
 #if !__has_feature(thread_sanitizer)
 #define MEMCG_HAVE_RSEQ 1
@@ -65,6 +73,7 @@ extern MEMCG_API struct memcg_percpu memcg_percpu;
 uint32_t memcg_sim_index(void);
 int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t after, const uint64_t *gate,
 		     uint64_t open);
+int memcg_sim_fast(const struct memcg_fast *fast, unsigned long nr, int take);
 
 #endif
 
@@ -79,9 +88,103 @@ static inline uint32_t memcg_index_(const struct memcg_percpu *percpu)
 #endif
 }
 
+#if defined(MEMCG_HAVE_RSEQ)
+
+/* A restartable sequence from label 1 to label 2, whose abort goes to the label look_again; clobbers rax and rcx. */
+#define MEMCG_RSEQ_BEGIN_                    \
+	".pushsection __rseq_cs, \"aw\"\n\t" \
+	".balign 32\n\t"                     \
+	"3:\n\t"                             \
+	".long 0, 0\n\t"                     \
+	".quad 1f, 2f - 1f, 4f\n\t"          \
+	".popsection\n\t"                    \
+	"leaq 3b(%%rip), %%rax\n\t"          \
+	"movq %[rseq], %%rcx\n\t"            \
+	"movq %%rax, %%fs:8(%%rcx)\n\t"      \
+	"1:\n\t"
+
+/* The bytes before the abort address are the signature that the kernel wants there, as an undefined instruction. */
+#define MEMCG_RSEQ_END_                           \
+	"2:\n\t"                                  \
+	".pushsection __rseq_failure, \"ax\"\n\t" \
+	".byte 0x0f, 0xb9, 0x3d\n\t"              \
+	".long 0x53053053\n\t"                    \
+	"4:\n\t"                                  \
+	"jmp %l[look_again]\n\t"                  \
+	".popsection\n\t"
+
+/* rcx: the owner's slot on this CPU, or out. The high half of a slot's word is its owner. */
+#define MEMCG_RSEQ_FIND_               \
+	"movq %[index_off], %%rcx\n\t" \
+	"movl %%fs:(%%rcx), %%ecx\n\t" \
+	"movl %[owner], %%r10d\n\t"    \
+	"shlq %[shift], %%rcx\n\t"     \
+	"addq %[fast], %%rcx\n\t"      \
+	"addq %[set], %%rcx\n\t"       \
+	"cmpl %%r10d, 4(%%rcx)\n\t"    \
+	"je 5f\n\t"                    \
+	"addq $8, %%rcx\n\t"           \
+	"cmpl %%r10d, 4(%%rcx)\n\t"    \
+	"je 5f\n\t"                    \
+	"addq $8, %%rcx\n\t"           \
+	"cmpl %%r10d, 4(%%rcx)\n\t"    \
+	"je 5f\n\t"                    \
+	"addq $8, %%rcx\n\t"           \
+	"cmpl %%r10d, 4(%%rcx)\n\t"    \
+	"jne %l[look_again]\n\t"       \
+	"5:\n\t"                       \
+	"movl (%%rcx), %%eax\n\t"
+
 /*
- * Put @after into @slot if it still holds @before, this thread's index still is @index, and
- * @gate is @open. Return: 1 when stored. 0 says nothing but "look again".
+ * Take from (@take) or put into the slot of @fast on this CPU, in the rseq form. The low half
+ * of the word changes by one 32-bit store. 0 units and more than there are fail. Return: 1 when done;
+ * 0 says nothing but "look again, the slow way".
+ */
+/* clang-format off */
+#define MEMCG_RSEQ_INPUTS_                                                                   \
+	[rseq] "m"(percpu->rseq_off), [index_off] "m"(percpu->index_off),                    \
+	[fast] "m"(percpu->fast), [set] "m"(fast->set), [shift] "i"(MEMCG_AREA_SHIFT),       \
+	[owner] "m"(((const uint32_t *)(const void *)&fast->owner)[1]),                      \
+	[below] "r"(nr - 1), [nr] "r"(nr), [unit] "i"(MEMCG_SLOT_UNIT)
+
+static inline __attribute__((always_inline)) int
+memcg_rseq_fast_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, unsigned long nr, int take)
+{
+	if (take) {
+		__asm__ goto(MEMCG_RSEQ_BEGIN_
+			     MEMCG_RSEQ_FIND_
+			     "movzwl %%ax, %%r10d\n\t"
+			     "cmpq %%r10, %[below]\n\t"
+			     "jae %l[look_again]\n\t"
+			     "imull %[unit], %k[nr], %%r10d\n\t"
+			     "addl %%r10d, %%eax\n\t"
+			     "movl %%eax, (%%rcx)\n\t"
+			     MEMCG_RSEQ_END_
+			     : : MEMCG_RSEQ_INPUTS_ : "rax", "rcx", "r10", "cc", "memory" : look_again);
+	} else {
+		__asm__ goto(MEMCG_RSEQ_BEGIN_
+			     MEMCG_RSEQ_FIND_
+			     "movl %%eax, %%r10d\n\t"
+			     "shrl $16, %%r10d\n\t"
+			     "cmpq %%r10, %[below]\n\t"
+			     "jae %l[look_again]\n\t"
+			     "imull %[unit], %k[nr], %%r10d\n\t"
+			     "subl %%r10d, %%eax\n\t"
+			     "movl %%eax, (%%rcx)\n\t"
+			     MEMCG_RSEQ_END_
+			     : : MEMCG_RSEQ_INPUTS_ : "rax", "rcx", "r10", "cc", "memory" : look_again);
+	}
+	return 1;
+look_again:
+	return 0;
+}
+/* clang-format on */
+
+#endif
+
+/*
+ * The general commit, for what is decided in C: put @after into @slot if it still holds @before, this thread's
+ * index still is @index, and @gate is @open. Return: 1 when stored. 0 says nothing but "look again".
  */
 static inline int memcg_commit_(const struct memcg_percpu *percpu, uint32_t index, uint64_t *slot, uint64_t before,
 				uint64_t after, const uint64_t *gate, uint64_t open)
@@ -92,37 +195,19 @@ static inline int memcg_commit_(const struct memcg_percpu *percpu, uint32_t inde
 #else
 #if defined(MEMCG_HAVE_RSEQ)
 	if (__builtin_expect(percpu->rseq, 1)) {
-		__asm__ goto(
-			".pushsection __rseq_cs, \"aw\"\n\t"
-			".balign 32\n\t"
-			"3:\n\t"
-			".long 0, 0\n\t"
-			".quad 1f, 2f - 1f, 4f\n\t"
-			".popsection\n\t"
-			"leaq 3b(%%rip), %%rax\n\t"
-			"movq %%rax, %%fs:8(%[rseq])\n\t"
-			"1:\n\t"
-			"cmpl %[index], %%fs:(%[index_off])\n\t"
-			"jne %l[look_again]\n\t"
-			"cmpq %[open], %[gate]\n\t"
-			"jne %l[look_again]\n\t"
-			"cmpq %[before], %[slot]\n\t"
-			"jne %l[look_again]\n\t"
-			"movq %[after], %[slot]\n\t"
-			"2:\n\t"
-			".pushsection __rseq_failure, \"ax\"\n\t"
-			/* The signature that the kernel wants before an abort address, as an undefined instruction. */
-			".byte 0x0f, 0xb9, 0x3d\n\t"
-			".long 0x53053053\n\t"
-			"4:\n\t"
-			"jmp %l[look_again]\n\t"
-			".popsection\n\t"
-			:
-			: [rseq] "r"(percpu->rseq_off), [index_off] "r"(percpu->index_off), [index] "r"(index),
-			  [open] "r"(open), [gate] "m"(*gate), [before] "r"(before), [slot] "m"(*slot),
-			  [after] "r"(after)
-			: "rax", "cc", "memory"
-			: look_again);
+		__asm__ goto(MEMCG_RSEQ_BEGIN_ "cmpl %[index], %%fs:(%[index_off])\n\t"
+					       "jne %l[look_again]\n\t"
+					       "cmpq %[open], %[gate]\n\t"
+					       "jne %l[look_again]\n\t"
+					       "cmpq %[before], %[slot]\n\t"
+					       "jne %l[look_again]\n\t"
+					       "movq %[after], %[slot]\n\t" MEMCG_RSEQ_END_
+			     :
+			     : [rseq] "m"(percpu->rseq_off), [index_off] "r"(percpu->index_off), [index] "r"(index),
+			       [open] "r"(open), [gate] "m"(*gate), [before] "r"(before), [slot] "m"(*slot),
+			       [after] "r"(after)
+			     : "rax", "rcx", "cc", "memory"
+			     : look_again);
 		return 1;
 look_again:
 		return 0;
@@ -140,7 +225,7 @@ look_again:
 static inline uint64_t *memcg_slot_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, uint32_t index,
 				    struct memcg_area **area, uint64_t *word)
 {
-	char *base = percpu->base + ((size_t)index << percpu->shift);
+	char *base = percpu->base + ((size_t)index << MEMCG_AREA_SHIFT);
 	uint64_t *slot = (uint64_t *)(void *)(base + fast->set);
 	unsigned int way;
 
@@ -153,39 +238,39 @@ static inline uint64_t *memcg_slot_(const struct memcg_percpu *percpu, const str
 	return NULL;
 }
 
-/* Take @nr pages from the stock of this CPU. Return: 0 says nothing but "take the slow path". */
-static inline int memcg_consume_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, unsigned long nr)
+/* As memcg_rseq_fast_(), decided in C: for the portable form, and for slow paths that look again. */
+static inline int memcg_general_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, unsigned long nr,
+				 int take)
 {
 	uint32_t index = memcg_index_(percpu);
 	struct memcg_area *area;
 	uint64_t word, open;
 	uint64_t *slot = memcg_slot_(percpu, fast, index, &area, &word);
 
-	/* 0 pages and too many are the slow path's to refuse. */
-	if (!slot || nr - 1 >= MEMCG_SLOT_HELD(word))
+	if (!slot || nr - 1 >= (take ? MEMCG_SLOT_HELD(word) : MEMCG_SLOT_FREE(word)))
 		return 0;
 	open = __atomic_load_n(&area->gate, __ATOMIC_RELAXED) & ~(uint64_t)1;
-	return memcg_commit_(percpu, index, slot, word, word - nr, &area->gate, open);
+	return memcg_commit_(percpu, index, slot, word,
+			     take ? word + nr * MEMCG_SLOT_UNIT : word - nr * MEMCG_SLOT_UNIT, &area->gate, open);
 }
 
-/* Put @nr pages into the stock of this CPU, where there is room. Return: as memcg_consume_(). */
-static inline int memcg_refill_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, unsigned long nr)
+/* The fastest that this build has. */
+static inline int memcg_fast_(const struct memcg_percpu *percpu, const struct memcg_fast *fast, unsigned long nr,
+			      int take)
 {
-	uint32_t index = memcg_index_(percpu);
-	struct memcg_area *area;
-	uint64_t word, open;
-	uint64_t *slot = memcg_slot_(percpu, fast, index, &area, &word);
-
-	if (!slot || nr - 1 >= MEMCG_SLOT_ROOM(word) - MEMCG_SLOT_HELD(word))
-		return 0;
-	open = __atomic_load_n(&area->gate, __ATOMIC_RELAXED) & ~(uint64_t)1;
-	return memcg_commit_(percpu, index, slot, word, word + nr, &area->gate, open);
+#if defined(MEMCG_HAVE_RSEQ)
+	return memcg_rseq_fast_(percpu, fast, nr, take);
+#elif defined(MEMCG_SIM)
+	return percpu->rseq ? memcg_sim_fast(fast, nr, take) : memcg_general_(percpu, fast, nr, take);
+#else
+	return memcg_general_(percpu, fast, nr, take);
+#endif
 }
 
 /* memcg_charge() and memcg_uncharge(), inline while in stock. @group must not be NULL. */
 static inline int memcg_inline_charge(struct memcg *group, unsigned long nr_pages, unsigned int flags)
 {
-	if (__builtin_expect(memcg_consume_(&memcg_percpu, (const struct memcg_fast *)(const void *)group, nr_pages),
+	if (__builtin_expect(memcg_fast_(memcg_percpu_at, (const struct memcg_fast *)(const void *)group, nr_pages, 1),
 			     1))
 		return 0;
 	return memcg_charge(group, nr_pages, flags);
@@ -193,7 +278,8 @@ static inline int memcg_inline_charge(struct memcg *group, unsigned long nr_page
 
 static inline void memcg_inline_uncharge(struct memcg *group, unsigned long nr_pages)
 {
-	if (__builtin_expect(memcg_refill_(&memcg_percpu, (const struct memcg_fast *)(const void *)group, nr_pages), 1))
+	if (__builtin_expect(memcg_fast_(memcg_percpu_at, (const struct memcg_fast *)(const void *)group, nr_pages, 0),
+			     1))
 		return;
 	memcg_uncharge(group, nr_pages);
 }

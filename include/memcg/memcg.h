@@ -51,6 +51,8 @@ enum memcg_index {
 	MEMCG_INDEX_THREAD = 3, /* a number per thread, modulo nr_cpus; implies the portable form */
 };
 
+#define MEMCG_STOCK_BUDGET 2048U /* pages that one CPU's stocks can hold, where no option says otherwise: 8 MiB */
+
 #define MEMCG_INIT_PORTABLE (1U << 0)    /* atomics instead of restartable sequences */
 #define MEMCG_INIT_NO_THREADS (1U << 1)  /* no library threads: the host calls memcg_tick() */
 #define MEMCG_INIT_NO_HOST_MAX (1U << 2) /* the root starts unlimited, whatever the process' own cgroup says */
@@ -79,7 +81,7 @@ struct memcg_options {
 	unsigned int flags;        /* MEMCG_INIT_* */
 	unsigned int index;        /* enum memcg_index */
 	unsigned int nr_cpus;      /* per-CPU areas; may exceed the machine's CPUs; default: all possible CPUs */
-	unsigned int stock_budget; /* most pages that one CPU's stocks can hold; default 2048 */
+	unsigned int stock_budget; /* most pages that one CPU's stocks can hold; default MEMCG_STOCK_BUDGET */
 	const struct memcg_backing *backing; /* default: malloc and free of the C library */
 };
 

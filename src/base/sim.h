@@ -14,6 +14,7 @@
 #define sim_fault(fault) 0
 #define sim_relax(ptr) ((void)0)
 #define sim_name(ptr, size, type, field) ((void)0)
+#define sim_name_field(object, type, field) ((void)0)
 
 #endif
 #endif

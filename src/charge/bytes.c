@@ -79,6 +79,8 @@ noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned 
 		return -EINVAL;
 	if (pages_for(size) > CHARGE_PAGES_MAX)
 		return -ENOMEM;
+	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
+		return 0;
 	while (!ret) {
 		struct counter_refusal refusal;
 		struct memcg_objcg *living;
@@ -108,7 +110,7 @@ noinline void bytes_uncharge_slow(struct memcg_objcg *objcg, size_t size)
 {
 	struct memcg_objcg *living;
 
-	if (!size)
+	if (!size || (!memcg_percpu.rseq && bytes_refill(objcg, size)))
 		return;
 	slow_enter();
 	living = objcg_living(objcg);

@@ -10,14 +10,14 @@ void bytes_uncharge_slow(struct memcg_objcg *objcg, size_t size);
 
 static inline int bytes_charge(struct memcg_objcg *objcg, size_t size, unsigned int flags)
 {
-	if (likely(bytes_consume(objcg, size)))
+	if (likely(bytes_consume_fast(objcg, size)))
 		return 0;
 	return bytes_charge_slow(objcg, size, flags);
 }
 
 static inline void bytes_uncharge(struct memcg_objcg *objcg, size_t size)
 {
-	if (likely(bytes_refill(objcg, size)))
+	if (likely(bytes_refill_fast(objcg, size)))
 		return;
 	bytes_uncharge_slow(objcg, size);
 }

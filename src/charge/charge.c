@@ -11,6 +11,8 @@ static noinline int charge_slow(struct memcg *group, unsigned long nr, unsigned 
 {
 	if (!group)
 		return memcg_charge(memcg_current(), nr, flags);
+	if (!memcg_percpu.rseq && stock_consume(group, nr))
+		return 0;
 	if (!nr || nr > CHARGE_PAGES_MAX || (flags & ~CHARGE_FLAGS))
 		return -EINVAL;
 	if (group->unaccounted)
@@ -24,6 +26,8 @@ static noinline void uncharge_slow(struct memcg *group, unsigned long nr)
 		memcg_uncharge(memcg_current(), nr);
 		return;
 	}
+	if (!memcg_percpu.rseq && stock_refill(group, nr))
+		return;
 	if (!nr || group->unaccounted)
 		return;
 	if (nr > CHARGE_PAGES_MAX) {
@@ -37,14 +41,14 @@ static noinline void uncharge_slow(struct memcg *group, unsigned long nr)
 
 int memcg_charge(struct memcg *group, unsigned long nr_pages, unsigned int flags)
 {
-	if (likely(group && stock_consume(group, nr_pages)))
+	if (likely(group && stock_consume_fast(group, nr_pages)))
 		return 0;
 	return charge_slow(group, nr_pages, flags);
 }
 
 void memcg_uncharge(struct memcg *group, unsigned long nr_pages)
 {
-	if (likely(group && stock_refill(group, nr_pages)))
+	if (likely(group && stock_refill_fast(group, nr_pages)))
 		return;
 	uncharge_slow(group, nr_pages);
 }

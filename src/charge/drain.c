@@ -61,10 +61,20 @@ static void close_gates(void)
 {
 	unsigned int i;
 
+	percpu_close();
 	for (i = 0; i < percpu_nr; i++) {
 		if (percpu_touched(i))
 			store_seq(&percpu_area(i)->head.gate, percpu_area(i)->head.gate | 1);
 	}
+}
+
+/*
+ * Did this drain close it? An area that came into use meanwhile was not closed, and is left alone: what is to be taken
+ * may not be placed there (who asks sees why), and anything else in it is being changed.
+ */
+static bool closed(unsigned int i)
+{
+	return percpu_touched(i) && ((percpu_area(i)->head.gate & 1) || sim_fault(FAULT_EARLY_REOPEN));
 }
 
 static void open_gates(void)
@@ -74,10 +84,10 @@ static void open_gates(void)
 	for (i = 0; i < percpu_nr; i++) {
 		struct percpu_area *area = percpu_area(i);
 
-		/* An area that came into use meanwhile was not closed: who uses it sees why it may not. */
 		if (percpu_touched(i) && (area->head.gate & 1))
 			store_seq(&area->head.gate, area->head.gate + 1);
 	}
+	percpu_open();
 }
 
 static void drain_fence(void)
@@ -95,7 +105,7 @@ static void take(const struct match *match)
 	unsigned int i;
 
 	for (i = 0; i < percpu_nr; i++) {
-		if (!percpu_touched(i))
+		if (!closed(i))
 			continue;
 		rcu_lock();
 		bytes_drain_area(percpu_area(i), match_owner, match);
@@ -185,7 +195,7 @@ static void drain_idle(void)
 	for (i = 0; i < percpu_nr; i++) {
 		struct percpu_area *area = percpu_area(i);
 
-		if (!percpu_touched(i) || atomic_xchg(&area->busy, 0))
+		if (!closed(i) || atomic_xchg(&area->busy, 0))
 			continue;
 		rcu_lock();
 		bytes_drain_area(area, match_any_owner, NULL);

@@ -173,7 +173,7 @@ void memcg_free(void *ptr)
 	total = space + (header->size & SIZE_MASK);
 	owner = header->owner;
 	mem_backing.free((char *)ptr - space);
-	if (owner && unlikely(!bytes_refill(owner, total)))
+	if (owner && unlikely(!bytes_refill_fast(owner, total)))
 		repay(owner, total);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The byte stock: a slot is one word, owner | bytes. Bytes are charged in whole pages; what an
+ * The byte stock: a slot is one word, owner | free | held. Bytes are charged in whole pages; what an
  * object leaves of its last page waits in a slot for the next.
  *
  *   B1  A slot holds at most BYTE_ROOM bytes, and its pages are reserved like those of page
@@ -57,7 +57,7 @@ static void to_residue(struct memcg_objcg *objcg, size_t bytes)
 static void settle(struct percpu_area *area, uint64_t word)
 {
 	struct memcg_objcg *objcg = id_lookup(&objcg_ids, (uint32_t)(word >> 32));
-	size_t held = BYTE_HELD(word);
+	size_t held = MEMCG_SLOT_HELD(word);
 	unsigned long pages = held / PAGE;
 
 	memcg_assert(objcg);
@@ -109,7 +109,7 @@ static bool place(struct memcg_objcg *objcg)
 		return false;
 	}
 	slot = choose_way(area, objcg, &before);
-	placed = percpu_commit(index, area, slot, before, objcg->fast.owner, gate);
+	placed = percpu_commit(index, area, slot, before, byte_word(objcg, 0), gate);
 	if (!placed) {
 		page_counter_return_room(counter, BYTE_ROOM_PAGES);
 		stock_put_budget(area, BYTE_ROOM_PAGES);
@@ -137,10 +137,10 @@ bool bytes_take(struct memcg_objcg *objcg, size_t size)
 static bool trim(struct memcg_objcg *objcg, unsigned int index, uint64_t *slot, uint64_t word, size_t size)
 {
 	struct percpu_area *area = percpu_area(index);
-	size_t sum = BYTE_HELD(word) + size;
+	size_t sum = MEMCG_SLOT_HELD(word) + size;
 	size_t keep = sum % PAGE + PAGE;
 
-	if (!percpu_commit(index, area, slot, word, objcg->fast.owner | keep, percpu_gate(area)))
+	if (!percpu_commit(index, area, slot, word, byte_word(objcg, keep), percpu_gate(area)))
 		return false;
 	pages_back(objcg, (sum - keep) / PAGE);
 	return true;
@@ -165,7 +165,7 @@ void bytes_return(struct memcg_objcg *objcg, size_t size)
 		if (!slot) {
 			if (!place(objcg))
 				break;
-		} else if (size > BYTE_ROOM - BYTE_HELD(word) && trim(objcg, index, slot, word, size)) {
+		} else if (size > BYTE_ROOM - MEMCG_SLOT_HELD(word) && trim(objcg, index, slot, word, size)) {
 			return;
 		}
 	}

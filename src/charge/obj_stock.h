@@ -6,37 +6,37 @@
 #include "charge/stock.h"
 #include "group/objcg.h"
 
-#define BYTE_ROOM (2 * (uint32_t)MEMCG_PAGE_SIZE) /* most bytes that one slot holds */
+#define BYTE_ROOM (2 * MEMCG_PAGE_SIZE) /* most bytes that one slot holds */
 #define BYTE_ROOM_PAGES (BYTE_ROOM / (uint32_t)MEMCG_PAGE_SIZE)
 
-#define BYTE_HELD(word) ((uint32_t)(word))
+_Static_assert(BYTE_ROOM <= UINT16_MAX, "a slot's word has 16 bits for it");
 
-/* Take @size bytes from this CPU's slot. False: look again in a slow section. */
-static inline bool bytes_consume(const struct memcg_objcg *objcg, size_t size)
+/* A byte slot's word: as a page slot's, in bytes. */
+static inline uint64_t byte_word(const struct memcg_objcg *objcg, size_t held)
 {
-	uint32_t index = percpu_index();
-	struct memcg_area *area;
-	uint64_t word;
-	uint64_t *slot = memcg_slot_(&memcg_percpu, &objcg->fast, index, &area, &word);
-
-	if (!slot || size > BYTE_HELD(word))
-		return false;
-	return percpu_commit(index, (struct percpu_area *)area, slot, word, word - size,
-			     percpu_gate((struct percpu_area *)area));
+	return objcg->fast.owner | (uint64_t)(BYTE_ROOM - held) << 16 | held;
 }
 
-/* Put @size bytes into this CPU's slot, where there is room. False: as above. */
+/* Take @size bytes from this CPU's slot, or put them there; false: not, or look again. For slow sections and the portable form. */
+static inline bool bytes_consume(const struct memcg_objcg *objcg, size_t size)
+{
+	return memcg_general_(&memcg_percpu, &objcg->fast, size, 1);
+}
+
 static inline bool bytes_refill(const struct memcg_objcg *objcg, size_t size)
 {
-	uint32_t index = percpu_index();
-	struct memcg_area *area;
-	uint64_t word;
-	uint64_t *slot = memcg_slot_(&memcg_percpu, &objcg->fast, index, &area, &word);
+	return memcg_general_(&memcg_percpu, &objcg->fast, size, 0);
+}
 
-	if (!slot || size > BYTE_ROOM - BYTE_HELD(word))
-		return false;
-	return percpu_commit(index, (struct percpu_area *)area, slot, word, word + size,
-			     percpu_gate((struct percpu_area *)area));
+/* The same for the first look. */
+static inline bool bytes_consume_fast(const struct memcg_objcg *objcg, size_t size)
+{
+	return memcg_fast_(&memcg_percpu, &objcg->fast, size, 1);
+}
+
+static inline bool bytes_refill_fast(const struct memcg_objcg *objcg, size_t size)
+{
+	return memcg_fast_(&memcg_percpu, &objcg->fast, size, 0);
 }
 
 /* Slow section, @objcg living: bytes that nobody uses any more, into a slot, the residue, or as pages back. */

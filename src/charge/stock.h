@@ -14,18 +14,32 @@
 #include "group/group.h"
 #include "percpu/area.h"
 
-/* Fast: from and to what this CPU holds; false: look again in a slow section. */
+/*
+ * From and to what this CPU holds; false: not, or look again. The fast forms are for the first look,
+ * the others for slow sections and for the portable form.
+ */
 #if MEMCG_STOCK == MEMCG_STOCK_RSEQ
 static inline bool stock_consume(struct memcg *memcg, unsigned long nr)
 {
-	return memcg_consume_(&memcg_percpu, &memcg->fast, nr);
+	return memcg_general_(&memcg_percpu, &memcg->fast, nr, 1);
 }
 
 static inline bool stock_refill(struct memcg *memcg, unsigned long nr)
 {
-	return memcg_refill_(&memcg_percpu, &memcg->fast, nr);
+	return memcg_general_(&memcg_percpu, &memcg->fast, nr, 0);
+}
+static inline bool stock_consume_fast(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_fast_(&memcg_percpu, &memcg->fast, nr, 1);
+}
+
+static inline bool stock_refill_fast(struct memcg *memcg, unsigned long nr)
+{
+	return memcg_fast_(&memcg_percpu, &memcg->fast, nr, 0);
 }
 #else
+#define stock_consume_fast(memcg, nr) stock_consume(memcg, nr)
+#define stock_refill_fast(memcg, nr) stock_refill(memcg, nr)
 bool stock_consume(struct memcg *memcg, unsigned long nr);
 bool stock_refill(struct memcg *memcg, unsigned long nr);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page stock as words: owner | room | held (include/memcg/inline.h has the fast path).
+ * The page stock as words: owner | free | held (include/memcg/inline.h has the fast path).
  *
  * A slot is placed empty, with room, before anything is put in it; only a placed slot ever
  * receives pages. So whoever must know that a group has no stock stops placements, and then
@@ -36,7 +36,7 @@
 
 static uint64_t slot_word(const struct memcg *memcg, unsigned int room, unsigned int held)
 {
-	return memcg->fast.owner | (uint64_t)room << 16 | held;
+	return memcg->fast.owner | (uint64_t)(room - held) << 16 | held;
 }
 
 static uint32_t word_owner(uint64_t word)

@@ -22,6 +22,14 @@ void page_counter_init(struct page_counter *counter, struct page_counter *parent
 	counter->max = PAGE_COUNTER_MAX;
 	counter->high = PAGE_COUNTER_MAX;
 	memcg_assert(counter->depth < PAGE_COUNTER_DEPTH);
+	sim_name_field(counter, page_counter, limit);
+	sim_name_field(counter, page_counter, max);
+	sim_name_field(counter, page_counter, pressure);
+	sim_name_field(counter, page_counter, clean);
+	sim_name_field(counter, page_counter, word);
+	sim_name_field(counter, page_counter, watermark);
+	sim_name_field(counter, page_counter, room);
+	sim_name_field(counter, page_counter, failcnt);
 }
 
 /* Is there a level above, below @top, that may refuse? */
@@ -48,7 +56,7 @@ static bool exceeds(uint64_t word, unsigned long nr, unsigned long limit)
 {
 	long usage = counter_usage(word);
 
-	return (usage > 0 ? (unsigned long)usage : 0) + nr > limit;
+	return nr > limit || (usage > 0 ? (unsigned long)usage : 0) > limit - nr;
 }
 
 /* The kernel's way, as a fault to plant: readers see the sum before it is taken back. */

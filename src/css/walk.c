@@ -12,24 +12,19 @@
 
 static struct css *first_child(struct css *css)
 {
-	return cds_list_empty(&css->children) ? NULL : cds_list_first_entry(&css->children, struct css, sibling);
+	return cds_list_empty(&css->children) ? NULL : container_of(css->children.next, struct css, sibling);
 }
 
 static struct css *next_sibling(struct css *css)
 {
-	struct css *sibling;
+	struct cds_list_head *end = &css->parent->children, *node = css->sibling.next;
 
-	if (!css_dying(css)) {
-		if (css->sibling.next == &css->parent->children)
-			return NULL;
-		return cds_list_entry(css->sibling.next, struct css, sibling);
+	if (css_dying(css)) {
+		node = end->next;
+		while (node != end && container_of(node, struct css, sibling)->serial < css->serial)
+			node = node->next;
 	}
-	cds_list_for_each_entry(sibling, &css->parent->children, sibling)
-	{
-		if (sibling->serial > css->serial)
-			return sibling;
-	}
-	return NULL;
+	return node == end ? NULL : container_of(node, struct css, sibling);
 }
 
 struct css *css_next(struct css *pos, struct css *top)
@@ -54,11 +49,11 @@ struct css *css_next_rcu(struct css *pos, struct css *top)
 		return top;
 	head = load_acquire(&pos->children.next);
 	if (head != &pos->children)
-		return cds_list_entry(head, struct css, sibling);
+		return container_of(head, struct css, sibling);
 	while (pos != top) {
 		head = load_acquire(&pos->sibling.next);
 		if (head != &pos->parent->children)
-			return cds_list_entry(head, struct css, sibling);
+			return container_of(head, struct css, sibling);
 		pos = pos->parent;
 	}
 	return NULL;

@@ -68,7 +68,8 @@ void group_fork_prepare(void)
 	house_fork_prepare();
 	saved_mask = mask;
 	lock_take(&tree_lock);
-	group_steps.fork_prepare();
+	if (group_steps.fork_prepare)
+		group_steps.fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
 	house_fork_lock_wake();
@@ -88,7 +89,8 @@ void group_fork_parent(void)
 	house_fork_unlock_wake();
 	id_unlock_parent();
 	thread_fork_parent();
-	group_steps.fork_parent();
+	if (group_steps.fork_parent)
+		group_steps.fork_parent();
 	lock_drop(&tree_lock);
 	house_fork_parent();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -102,7 +104,8 @@ void group_fork_child(void)
 	store_seq(&slow_gate, NULL);
 	id_unlock_child();
 	thread_fork_child();
-	group_steps.fork_child();
+	if (group_steps.fork_child)
+		group_steps.fork_child();
 	lock_reinit(&tree_lock);
 	house_fork_child();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -60,10 +60,10 @@ static int group_alloc(struct memcg *parent, const char *name, size_t len, struc
 	}
 	memcg->fast.owner = (uint64_t)memcg->css.id << 32;
 	memcg->fast.set = offsetof(struct percpu_area, page_slots) +
-			  (memcg->css.id % PAGE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
+			  (size_t)(memcg->css.id % PAGE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
 	err = objcg_create(memcg);
 	if (err) {
-		css_fini(&memcg->css);
+		id_free(&css_ids, memcg->css.id); /* not css_fini(): it never was among the dying */
 		if (parent)
 			css_put(&parent->css);
 		mem_free(memcg);

@@ -59,7 +59,8 @@ extern struct id_table objcg_ids;
 extern struct memcg unaccounted_group;
 
 /*
- * Steps that the charge floor does for this one: registered by a constructor there.
+ * Steps that the charge floor does for this one: registered by a constructor there. All are NULL in a
+ * program that links the archive and charges nothing: that floor is not in it.
  * drain_dying: take all stock of dying groups and dead owners back to the counters.
  */
 struct group_steps {

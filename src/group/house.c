@@ -17,7 +17,8 @@
  * any context. What is on the stack is freed after one more grace period.
  *
  * The thread exists while anything dying does; without threads, memcg_tick() and every
- * BACKLOG-th destroy do the work.
+ * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
+ * lives cannot use up numbers and memory.
  */
 #include "group/house.h"
 
@@ -32,10 +33,11 @@
 #include "group/objcg.h"
 #include "percpu/area.h"
 
-#define BATCH_NS 2000000  /* wait for more to share a fence with */
-#define IDLE_SECONDS 2    /* the thread ends after so long with nothing dying */
-#define BACKLOG 64U       /* without a thread: queued groups that make destroy do the work */
-#define ZOMBIE_FREEING 4U /* css.flags: is on the free stack */
+#define BATCH_NS 2000000   /* wait for more to share a fence with */
+#define IDLE_SECONDS 2     /* the thread ends after so long with nothing dying */
+#define BACKLOG 64U        /* without a thread: queued groups that make destroy do the work */
+#define BACKLOG_MOST 4096U /* with it: more than it keeps up with */
+#define ZOMBIE_FREEING 4U  /* css.flags: is on the free stack */
 
 static struct lock house_lock = LOCK_INIT(LOCK_RANK_HOUSE);
 static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
@@ -50,7 +52,6 @@ static uint64_t pending;                /* dying groups and dead owners that sti
 
 static sem_t bell;          /* posted when there is work; async-signal-safe */
 static bool threads_wanted; /* constant after start */
-static bool thread_running; /* wake lock */
 
 int house_start(bool threads)
 {
@@ -142,7 +143,8 @@ static void run_offline(void)
 
 	if (!list)
 		return;
-	group_steps.drain_dying();
+	if (group_steps.drain_dying)
+		group_steps.drain_dying();
 	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
 		rcu_synchronize();
 	while (list) {
@@ -216,6 +218,8 @@ void house_fork_child(void)
 
 #else
 
+static bool thread_running; /* wake lock */
+
 /* True while there is something to wait for; ends the thread under the wake lock, so that no wake is lost. */
 static bool thread_goes_on(bool rung)
 {
@@ -282,7 +286,7 @@ void house_wake(void)
 		running = thread_running;
 		lock_drop(&wake_lock);
 	}
-	if (!running && load_relaxed(&offline_nr) >= BACKLOG && !rcu_inside())
+	if (load_relaxed(&offline_nr) >= (running ? BACKLOG_MOST : BACKLOG) && !rcu_inside())
 		house_run();
 }
 

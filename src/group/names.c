@@ -36,14 +36,15 @@ static struct memcg **bucket_of_group(const struct memcg *memcg)
 /* A table that cannot grow only has longer chains. */
 static int grow(void)
 {
-	size_t old_nr = nr_buckets, i;
+	size_t old_nr = nr_buckets, nr = old_nr ? 2 * old_nr : 64, i;
 	struct memcg **old = buckets;
-	struct memcg **bigger = mem_zalloc((old_nr ? 2 * old_nr : 64) * sizeof(*bigger));
+	struct memcg **bigger;
 
+	bigger = mem_zalloc(nr * sizeof(*bigger)); /* NOLINT(bugprone-sizeof-expression): pointers are meant */
 	if (!bigger)
 		return old_nr ? 0 : -ENOMEM;
 	buckets = bigger;
-	nr_buckets = old_nr ? 2 * old_nr : 64;
+	nr_buckets = nr;
 	for (i = 0; i < old_nr; i++) {
 		while (old[i]) {
 			struct memcg *memcg = old[i];

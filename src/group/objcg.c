@@ -18,11 +18,15 @@
  * zeroed when it is settled; 8 bytes an area wait for the last object.
  *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
+ *
+ * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and
+ * an uncharge through the dead one must not find those of another (A5).
  */
 #include <errno.h>
 
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "base/sim.h"
 #include "group/group.h"
 #include "group/house.h"
 #include "group/objcg.h"
@@ -44,8 +48,8 @@ int objcg_create(struct memcg *memcg)
 		return err;
 	}
 	objcg->fast.owner = (uint64_t)id << 32;
-	objcg->fast.set =
-		offsetof(struct percpu_area, byte_slots) + (id % BYTE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
+	objcg->fast.set = offsetof(struct percpu_area, byte_slots) +
+			  (size_t)(id % BYTE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
 	objcg->memcg = memcg;
 	objcg->refs = 2; /* the group's, and that of live bytes */
 	if (memcg->css.parent) {
@@ -53,6 +57,11 @@ int objcg_create(struct memcg *memcg)
 		__atomic_fetch_add(&objcg->parent->refs, 1, __ATOMIC_RELAXED);
 	}
 	memcg->objcg = objcg;
+	sim_name_field(objcg, objcg, residue);
+	sim_name_field(objcg, objcg, moved_pages);
+	sim_name_field(objcg, objcg, live);
+	sim_name_field(objcg, objcg, refs);
+	sim_name_field(objcg, objcg, dead);
 	id_publish(&objcg_ids, id, objcg);
 	return 0;
 }

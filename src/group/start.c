@@ -27,24 +27,38 @@ static int options_check(const struct memcg_options *options)
 	return 0;
 }
 
+static int start_floors(const struct memcg_options *options, struct memcg **root)
+{
+	int err = percpu_start(options);
+
+	if (err)
+		return err;
+	err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
+	if (!err)
+		err = thread_start();
+	if (!err)
+		err = root_create(root);
+	if (!err)
+		err = -pthread_atfork(group_fork_prepare, group_fork_parent, group_fork_child);
+	if (err)
+		percpu_stop();
+	return err;
+}
+
+/* One that fails leaves the library as it was, so that another may be tried. */
 static int start_locked(const struct memcg_options *options)
 {
+	const struct memcg_backing backing = mem_backing;
 	struct memcg *root;
 	int err;
 
 	if (options->backing)
 		mem_backing = *options->backing;
-	err = percpu_start(options);
-	if (!err)
-		err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
-	if (!err)
-		err = thread_start();
-	if (!err)
-		err = root_create(&root);
-	if (!err)
-		err = -pthread_atfork(group_fork_prepare, group_fork_parent, group_fork_child);
-	if (err)
+	err = start_floors(options, &root);
+	if (err) {
+		mem_backing = backing;
 		return err;
+	}
 	if (!(options->flags & MEMCG_INIT_NO_HOST_MAX))
 		page_counter_set_max(&root->memory, host_max_pages());
 	store_release(&root_group, root);

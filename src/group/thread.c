@@ -63,7 +63,11 @@ static void detach(void *arg)
 
 int thread_start(void)
 {
-	return -pthread_key_create(&exit_key, detach);
+	static bool have_key; /* a start that failed later made it; start lock */
+	int err = have_key ? 0 : -pthread_key_create(&exit_key, detach);
+
+	have_key = !err;
+	return err;
 }
 
 static struct attached *entry_make(void)
@@ -126,12 +130,13 @@ int memcg_attach(struct memcg *group)
 
 int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *arg)
 {
-	struct attached *entry;
+	struct cds_list_head *node;
 	int nr = 0;
 
 	threads_lock();
-	cds_list_for_each_entry(entry, &attached_threads, node)
-	{
+	for (node = attached_threads.next; node != &attached_threads; node = node->next) {
+		struct attached *entry = container_of(node, struct attached, node);
+
 		if (entry->home == memcg) {
 			each(entry->tid, arg);
 			nr++;
@@ -187,12 +192,13 @@ void thread_fork_parent(void)
 void thread_fork_child(void)
 {
 	struct attached *own = thread_self()->attached;
-	struct attached *entry, *next;
+	struct cds_list_head *node, *next;
 
-	cds_list_for_each_entry_safe(entry, next, &attached_threads, node)
-	{
+	for (node = attached_threads.next; node != &attached_threads; node = next) {
+		struct attached *entry = container_of(node, struct attached, node);
 		struct memcg *home;
 
+		next = node->next;
 		if (entry == own) {
 			entry->tid = (pid_t)syscall(SYS_gettid);
 			continue;

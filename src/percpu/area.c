@@ -23,12 +23,12 @@
 
 #define OWNER_STEP \
 	(OWNER_NUMBERS < 4096U ? OWNER_NUMBERS : 4096U) /* owner numbers whose blocks become usable at once */
-#define BUDGET_DEFAULT 2048U                            /* pages: 8 MiB a CPU */
 #define BUDGET_MAX (1U << 20)
 #define NR_CPUS_MAX 8192U   /* what Linux can be built for */
 #define RSEQ_MM_CID_END 28U /* size of struct rseq that has mm_cid */
 
 struct memcg_percpu memcg_percpu;
+struct memcg_percpu *const memcg_percpu_at = &memcg_percpu;
 unsigned int percpu_nr;
 uint8_t *percpu_touched_flags;
 enum memcg_index percpu_index_kind;
@@ -116,7 +116,7 @@ static int choose_index(const struct memcg_options *options)
 	}
 	memcg_percpu.rseq = registered && want != MEMCG_INDEX_THREAD && !(options->flags & MEMCG_INIT_PORTABLE) &&
 			    fence_start() == 0;
-	memcg_percpu.rseq_off = rseq_offset();
+	memcg_percpu.rseq_off = memcg_percpu.rseq ? rseq_offset() : thread_scratch_offset();
 	switch (want) {
 	case MEMCG_INDEX_MM_CID:
 		memcg_percpu.index_off = rseq_offset() + RSEQ_OFFSET_MM_CID;
@@ -157,11 +157,22 @@ static char *range_reserve(size_t size)
 	return sim_alloc(size, PAIR_SIZE);
 }
 
+static void range_release(char *base, size_t size)
+{
+	(void)size;
+	sim_free(base);
+}
+
 static int range_use(char *from, size_t len)
 {
 	(void)from;
 	(void)len;
 	return 0;
+}
+
+static int range_read(char *from, size_t len)
+{
+	return range_use(from, len);
 }
 
 #else
@@ -196,9 +207,19 @@ static char *range_reserve(size_t size)
 	return base;
 }
 
+static void range_release(char *base, size_t size)
+{
+	munmap(base, size);
+}
+
 static int range_use(char *from, size_t len)
 {
 	return mprotect(from, len, PROT_READ | PROT_WRITE) ? -ENOMEM : 0;
+}
+
+static int range_read(char *from, size_t len)
+{
+	return mprotect(from, len, PROT_READ) ? -ENOMEM : 0;
 }
 
 #endif
@@ -217,9 +238,46 @@ static unsigned int choose_nr(const struct memcg_options *options)
 	return options->nr_cpus > possible ? options->nr_cpus : possible;
 }
 
+/* For the simulator's reports. */
+static void name_areas(void)
+{
+	unsigned int i;
+
+	sim_name(percpu_touched_flags, percpu_nr, "percpu", "touched_flags");
+	for (i = 0; i < percpu_nr; i++) {
+		struct percpu_area *area = percpu_area(i);
+
+		sim_name_field(area, percpu_area, head);
+		sim_name_field(area, percpu_area, budget);
+		sim_name_field(area, percpu_area, busy);
+		sim_name_field(area, percpu_area, page_hand);
+		sim_name_field(area, percpu_area, page_victim);
+		sim_name_field(area, percpu_area, byte_victim);
+		sim_name_field(area, percpu_area, page_slots);
+		sim_name_field(area, percpu_area, byte_slots);
+		sim_name(area->owner_pages, OWNER_NUMBERS * sizeof(int64_t), "percpu_area", "owner_pages");
+		(void)area;
+	}
+}
+
+/* Areas whose slots are empty for ever: what the fast path is led to while a drain works. */
+static char *closed_areas(void)
+{
+	return memcg_percpu.base + ((size_t)percpu_nr << MEMCG_AREA_SHIFT);
+}
+
+static int closed_areas_make(void)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && i < percpu_nr; i++)
+		err = range_read(closed_areas() + ((size_t)i << MEMCG_AREA_SHIFT), block_end(0));
+	return err;
+}
+
 int percpu_start(const struct memcg_options *options)
 {
-	unsigned int shift = 0;
 	int err = choose_index(options);
 	char *base;
 
@@ -227,19 +285,43 @@ int percpu_start(const struct memcg_options *options)
 		return err;
 	if (options->nr_cpus > NR_CPUS_MAX || options->stock_budget > BUDGET_MAX)
 		return -EINVAL;
-	percpu_budget = options->stock_budget ? options->stock_budget : BUDGET_DEFAULT;
+	percpu_budget = options->stock_budget ? options->stock_budget : MEMCG_STOCK_BUDGET;
 	percpu_nr = choose_nr(options);
-	while (((size_t)1 << shift) < block_end(OWNER_NUMBERS))
-		shift++;
 	percpu_touched_flags = mem_zalloc(percpu_nr);
 	if (!percpu_touched_flags)
 		return -ENOMEM;
-	base = range_reserve((size_t)percpu_nr << shift);
-	if (!base)
-		return -ENOMEM;
+	/* The second half of the range stays what it is: areas without slots. */
+	base = range_reserve((size_t)2 * percpu_nr << MEMCG_AREA_SHIFT);
 	memcg_percpu.base = base;
-	memcg_percpu.shift = shift;
-	return percpu_extend(0);
+	percpu_open();
+	err = base ? percpu_extend(0) : -ENOMEM;
+	if (!err)
+		err = closed_areas_make();
+	if (err)
+		percpu_stop();
+	else
+		name_areas();
+	return err;
+}
+
+void percpu_stop(void)
+{
+	if (memcg_percpu.base)
+		range_release(memcg_percpu.base, (size_t)2 * percpu_nr << MEMCG_AREA_SHIFT);
+	mem_free(percpu_touched_flags);
+	memcg_percpu.base = NULL;
+	percpu_touched_flags = NULL;
+	usable_owners = 0;
+}
+
+void percpu_close(void)
+{
+	store_seq(&memcg_percpu.fast, closed_areas());
+}
+
+void percpu_open(void)
+{
+	store_seq(&memcg_percpu.fast, memcg_percpu.rseq ? memcg_percpu.base : closed_areas());
 }
 
 int percpu_extend(uint32_t owner)
@@ -253,7 +335,7 @@ int percpu_extend(uint32_t owner)
 	if (owner >= OWNER_NUMBERS)
 		return -ENOMEM;
 	for (i = 0; i < percpu_nr; i++) {
-		char *area = memcg_percpu.base + ((size_t)i << memcg_percpu.shift);
+		char *area = memcg_percpu.base + ((size_t)i << MEMCG_AREA_SHIFT);
 
 		if (range_use(area + from, block_end(owners) - from))
 			return -ENOMEM;

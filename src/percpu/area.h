@@ -23,6 +23,11 @@
 #define PAGE_SLOTS (PAGE_SETS * MEMCG_STOCK_WAYS) /* page slots of an area */
 #define BYTE_SLOTS (BYTE_SETS * MEMCG_STOCK_WAYS) /* byte slots of an area */
 
+_Static_assert(OWNER_NUMBERS * sizeof(int64_t) < (1UL << MEMCG_AREA_SHIFT) - 8192, "an area has its stride");
+
+extern struct memcg_percpu
+	memcg_percpu; /* what <memcg/inline.h> points to; `fast` by drains, the rest constant after start */
+
 #define KERNEL_SLOTS 7U /* slots of the kernel's shape, which the variants locked and deferred keep */
 
 /* The kernel's shape of a page stock. */
@@ -58,7 +63,10 @@ extern enum memcg_index percpu_index_kind; /* what was chosen at start */
 extern unsigned int percpu_budget; /* most pages that the slots of one area have room for; constant after start */
 
 int percpu_start(const struct memcg_options *options); /* reserves the range, chooses index and form */
-int percpu_extend(uint32_t owner);         /* makes blocks up to this number usable in all areas; thread context */
+void percpu_stop(void);                                /* undoes it, where the rest of the start fails */
+void percpu_close(void);           /* the fast path finds no slots from here on; the caller fences */
+void percpu_open(void);            /* the opposite; nothing changes in the portable form, whose fast path exchanges */
+int percpu_extend(uint32_t owner); /* makes blocks up to this number usable in all areas; thread context */
 void percpu_thread_start(uint32_t *index); /* gives a thread its index, where the kind is MEMCG_INDEX_THREAD */
 
 extern uint8_t *percpu_touched_flags; /* per index; 1: something was placed in this area once; atomic */
@@ -79,7 +87,7 @@ static inline void percpu_touch(unsigned int index)
 static inline struct percpu_area *percpu_area(unsigned int index)
 {
 	memcg_debug(index < percpu_nr);
-	return (struct percpu_area *)(void *)(memcg_percpu.base + ((size_t)index << memcg_percpu.shift));
+	return (struct percpu_area *)(void *)(memcg_percpu.base + ((size_t)index << MEMCG_AREA_SHIFT));
 }
 
 static inline unsigned int percpu_index(void)

@@ -34,10 +34,6 @@ int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t a
 
 	if (!memcg_percpu.rseq)
 		return commit_portable(slot, before, after, gate, open);
-	if (sim_fault(FAULT_LOST_STORE_IN_REFILL) && after > before) {
-		store_relaxed(slot, after);
-		return 1;
-	}
 	sim_section_begin();
 	same = memcg_sim_index() == index && load_relaxed(gate) == open && load_relaxed(slot) == before;
 	if (!same) {
@@ -45,6 +41,33 @@ int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t a
 		return 0;
 	}
 	return sim_section_commit(slot, after);
+}
+
+int memcg_sim_fast(const struct memcg_fast *fast, unsigned long nr, int take)
+{
+	char *areas;
+	uint64_t *slot, word;
+	unsigned int way;
+
+	sim_section_begin();
+	areas = load_relaxed(&memcg_percpu.fast);
+	slot = (uint64_t *)(void *)(areas + ((size_t)memcg_sim_index() << MEMCG_AREA_SHIFT) + fast->set);
+	for (way = 0; way < MEMCG_STOCK_WAYS; way++, slot++) {
+		word = load_relaxed(slot);
+		if ((word ^ fast->owner) >> 32 == 0)
+			break;
+	}
+	if (way == MEMCG_STOCK_WAYS || nr - 1 >= (take ? MEMCG_SLOT_HELD(word) : MEMCG_SLOT_FREE(word))) {
+		sim_section_end();
+		return 0;
+	}
+	word += take ? nr * MEMCG_SLOT_UNIT : -(nr * MEMCG_SLOT_UNIT);
+	if (sim_fault(FAULT_LOST_STORE_IN_REFILL) && !take) {
+		sim_section_end();
+		store_relaxed(slot, word);
+		return 1;
+	}
+	return sim_section_commit(slot, word);
 }
 
 #else

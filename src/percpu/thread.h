@@ -18,6 +18,7 @@ struct thread_state {
 	uint32_t index;               /* area, where the kind is MEMCG_INDEX_THREAD */
 	uint32_t started;             /* 1: has its index */
 	void *attached;               /* this thread's entry in its home's list */
+	uint64_t scratch[2];          /* where the rseq form writes in a process without rseq; never read */
 };
 
 _Static_assert(sizeof(struct thread_state) <= 128, "the initial-exec block is scarce");
@@ -30,6 +31,11 @@ static inline struct thread_state *thread_self(void)
 }
 
 static inline ptrdiff_t thread_index_offset(void)
+{
+	return 0;
+}
+
+static inline ptrdiff_t thread_scratch_offset(void)
 {
 	return 0;
 }
@@ -47,6 +53,11 @@ static inline struct thread_state *thread_self(void)
 static inline ptrdiff_t thread_index_offset(void)
 {
 	return (char *)&thread_state.index - (char *)__builtin_thread_pointer();
+}
+
+static inline ptrdiff_t thread_scratch_offset(void)
+{
+	return (char *)thread_state.scratch - (char *)__builtin_thread_pointer();
 }
 
 #endif

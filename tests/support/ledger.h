@@ -50,7 +50,7 @@ static inline struct ledger_slot ledger_page_slot(const struct percpu_area *area
 static inline struct ledger_slot ledger_byte_slot(const struct percpu_area *area, unsigned int i)
 {
 	uint64_t word = load_relaxed(&area->byte_slots[i]);
-	struct ledger_slot slot = { .owner = (uint32_t)(word >> 32), .held = BYTE_HELD(word) };
+	struct ledger_slot slot = { .owner = (uint32_t)(word >> 32), .held = MEMCG_SLOT_HELD(word) };
 
 	slot.room = slot.owner ? BYTE_ROOM_PAGES : 0;
 	return slot;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The tests of the library, by file. */
+#ifndef SIM_TESTS_H
+#define SIM_TESTS_H
+
+#include "explore/test.h"
+
+/* charge.c */
+extern const struct sim_test test_charge_drain, test_charge_preempted, test_two_drains, test_charge_drain_small,
+	test_charge_portable, test_force_move;
+/* limit.c */
+extern const struct sim_test test_refusal, test_refusal_two_levels, test_refusal_success, test_exact_limit,
+	test_limit_race, test_max_lowered;
+/* slots.c */
+extern const struct sim_test test_replace_refill, test_replace_irq, test_budget;
+/* destroy.c */
+extern const struct sim_test test_destroy_charge, test_destroy_bytes, test_reparent, test_create_destroy,
+	test_walk_destroy, test_scope;
+/* bytes.c */
+extern const struct sim_test test_bytes_drain, test_bytes_move, test_heap;
+/* irq.c */
+extern const struct sim_test test_irq_charge, test_irq_destroy, test_irq_limit;
+/* fork.c */
+extern const struct sim_test test_fork_charge, test_fork_parent, test_fork_drain, test_fork_destroy;
+
+#endif
