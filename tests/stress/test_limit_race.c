@@ -68,7 +68,6 @@ static void small_charger(unsigned int nr, void *arg)
 static void hopeless_charger(unsigned int nr, void *arg)
 {
 	uint32_t state = 99 + nr;
-	unsigned long asked = 0;
 
 	(void)arg;
 	while (!load_relaxed(&stop)) {
@@ -76,9 +75,8 @@ static void hopeless_charger(unsigned int nr, void *arg)
 		unsigned int flags = nr == 0 || rng(&state) % 16 ? 0 : MEMCG_MAY_SLEEP;
 
 		must(memcg_charge(leaves[rng(&state) % scene->leaves], scene->hopeless, flags) == -ENOMEM);
-		asked++;
+		atomic_add(&hopes, 1);
 	}
-	atomic_add(&hopes, asked);
 }
 
 static void sample(const struct memcg *memcg)
@@ -98,7 +96,7 @@ static void sampler(unsigned int nr, void *arg)
 		sample(top);
 		for (i = 0; i < scene->leaves; i++)
 			sample(leaves[i]);
-		samples++;
+		store_relaxed(&samples, samples + 1);
 	}
 }
 
@@ -113,7 +111,8 @@ static void scene_run(double seconds)
 	crew_start(&sampling, 1, sampler, NULL);
 	crew_start(&small, SMALL, small_charger, NULL);
 	crew_start(&hopeless, scene->hopeless_nr, hopeless_charger, NULL);
-	while (stress_goes_on(until))
+	/* However busy the machine is, each side has had its turn. */
+	while (stress_goes_on(until) || !load_relaxed(&hopes) || !load_relaxed(&samples))
 		usleep(10000);
 	store_relaxed(&stop, true);
 	crew_join(&small);
@@ -122,7 +121,7 @@ static void scene_run(double seconds)
 	dprintf(STDERR_FILENO, "%s: %lu granted, %lu refused, %lu hopeless, %lu samples\n", scene->name, grants,
 		refusals, hopes, samples);
 	assert_int_equal(refusals, 0);
-	assert_true(grants > 0 && hopes > 0 && samples > 0);
+	assert_true(grants > 0);
 	for (i = 0; i < scene->leaves; i++)
 		assert_true(peak_of(leaves[i]) <= leaves[i]->memory.max);
 	assert_true(peak_of(top) <= top->memory.max);
