@@ -318,14 +318,15 @@ static inline void memcg_inline_uncharge(struct memcg *group, unsigned long nr_p
 	memcg_uncharge(group, nr_pages);
 }
 
-/* Charge @size bytes to the payer of the thread's group, if this CPU's stock serves it. NULL says "call memcg_heap_alloc()". */
+/* Charge @size bytes, header included, to the payer of the thread's group, if this CPU's stock serves it. NULL says "call memcg_heap_alloc()". */
 static inline struct memcg_objcg *memcg_heap_pay_(const struct memcg_percpu *percpu, size_t size)
 {
 	const struct memcg_thread_head_ *self = memcg_thread_head_(percpu);
 	struct memcg *group = self->current ? self->current : self->home ? self->home : percpu->root;
 	struct memcg_objcg *owner;
 
-	if (__builtin_expect(!group, 0))
+	/* Less than a header: the sum with one wrapped. */
+	if (__builtin_expect(!group || size < MEMCG_HEAP_HEADER, 0))
 		return NULL;
 	owner = ((const struct memcg_head_ *)(const void *)group)->objcg;
 	if (!owner || !memcg_fast_(percpu, (const struct memcg_fast *)(const void *)owner, size, 1))
