@@ -72,7 +72,7 @@ void *memcg_heap_alloc(struct memcg *group, size_t align, size_t size, unsigned 
 	size_t total;
 	char *block;
 
-	if (unlikely(space & (space - 1) || size > PTRDIFF_MAX - 2 * space))
+	if (unlikely(space & (space - 1) || space > PTRDIFF_MAX / 4 || size > PTRDIFF_MAX - 2 * space))
 		return out_of_memory();
 	total = space + size;
 	owner = owner_for(group);

@@ -235,6 +235,51 @@ static void nobody_pays_in_the_unaccounted_scope(void **state)
 	levels_end(&l);
 }
 
+#define CLIMB(pages) (((uint64_t)(pages) << COUNTER_SHIFT) + 1) /* in a counter's word: a climb that is not decided */
+
+static void charge_that_waits(unsigned int nr, void *arg)
+{
+	const struct levels *l = arg;
+
+	(void)nr;
+	must(memcg_charge(l->leaf, 50, MEMCG_MAY_SLEEP) == 0);
+}
+
+/* A6: what another's climb has in hand is waited for, and does not refuse. */
+static void a_climb_in_the_way_is_waited_for(void **state)
+{
+	static struct crew crew;
+	struct levels l = levels_make();
+
+	group_max(l.leaf, 60);
+	atomic_add(&l.leaf->memory.word, CLIMB(40));
+	crew_start(&crew, 1, charge_that_waits, &l);
+	while (!load_seq(&l.leaf->memory.pressure))
+		usleep(1000);
+	usleep(20000);
+	atomic_sub(&l.leaf->memory.word, CLIMB(40));
+	crew_join(&crew);
+	assert_int_equal(usage_of(l.leaf), 50);
+	assert_int_equal(l.leaf->memory.failcnt, 0);
+	memcg_uncharge(l.leaf, 50);
+	levels_end(&l);
+}
+
+/* B3: but not for ever. */
+static void a_climb_that_never_ends_is_given_up(void **state)
+{
+	struct levels l = levels_make();
+
+	group_max(l.leaf, 60);
+	atomic_add(&l.leaf->memory.word, CLIMB(40));
+	assert_int_equal(memcg_charge(l.leaf, 50, 0), -ENOMEM);
+	assert_int_equal(memcg_charge(l.leaf, 50, MEMCG_MAY_SLEEP), -ENOMEM);
+	atomic_sub(&l.leaf->memory.word, CLIMB(40));
+	assert_int_equal(memcg_charge(l.leaf, 50, MEMCG_MAY_SLEEP), 0);
+	memcg_uncharge(l.leaf, 50);
+	levels_end(&l);
+}
+
 static void uncharge_too_much(const void *arg)
 {
 	struct memcg *memcg = group_make(NULL, "a");
@@ -268,6 +313,8 @@ static int run(void)
 		cmocka_unit_test(moves_are_refused_below),
 		cmocka_unit_test(moves_empty_the_dead),
 		cmocka_unit_test(nobody_pays_in_the_unaccounted_scope),
+		cmocka_unit_test(a_climb_in_the_way_is_waited_for),
+		cmocka_unit_test(a_climb_that_never_ends_is_given_up),
 		cmocka_unit_test(uncharging_too_much),
 	};
 
