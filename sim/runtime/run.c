@@ -12,7 +12,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
 struct sim_machine sim;
@@ -102,10 +101,7 @@ static void catch_signals(void)
 
 void sim_init(void)
 {
-	sim.log = mmap(NULL, SIM_LOG_MAX * sizeof(*sim.log), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sim.log == MAP_FAILED)
-		abort();
+	sim.log = sim_reserve(NULL, SIM_LOG_MAX * sizeof(*sim.log));
 	sim.view = -1;
 	sim_memory_init();
 	sim_globals_init();
