@@ -51,6 +51,7 @@ static const char *const kind_names[] = {
 	[SIM_IRQ_BEGIN] = "irq begin",
 	[SIM_IRQ_END] = "irq end",
 	[SIM_EXIT] = "ends",
+	[SIM_PLANTED] = "FAULT",
 	[SIM_FAILED] = "FAILS",
 };
 

@@ -58,7 +58,10 @@ void sim_assert_fail(const char *expr, const char *file, int line)
 
 bool sim_fault(enum sim_fault fault)
 {
-	return sim.fault == fault;
+	if (sim.fault != fault)
+		return false;
+	sim_trace(SIM_PLANTED, 0, 0, 0, SIM_PC);
+	return true;
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -207,7 +210,7 @@ static void reset(const struct sim_run *run)
 /* The engine's own first choice: who begins. It is logged as a decision of fibre 0. */
 static struct sim_fibre *first_fibre(void)
 {
-	uint8_t ids[SIM_MAX_FIBRES];
+	uint8_t ids[SIM_MAX_FIBRES] = { 0 };
 	unsigned int nr = 0, choice = 0;
 
 	for (unsigned int i = 1; i < sim.nr_fibres; i++)

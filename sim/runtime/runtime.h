@@ -72,7 +72,8 @@ enum sim_kind { /* of a step */
 	SIM_IRQ_BEGIN,
 	SIM_IRQ_END,
 	SIM_EXIT,
-	SIM_FAILED, /* the failure itself */
+	SIM_PLANTED, /* a planted fault takes effect */
+	SIM_FAILED,  /* the failure itself */
 };
 
 enum sim_failure_kind {
