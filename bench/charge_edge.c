@@ -7,11 +7,11 @@
  * stock holds is usage minus what is charged, so each slice begins with a fill that
  * was set and checked. One thread, pinned, or other CPUs' stocks would count too.
  *
- *   in stock  pairs of 1 page, begun in the middle: the baseline
- *   swing     a pages charged one by one, then uncharged one by one, for a = HIGH/2 + 1,
- *             HIGH + 1 and 2 HIGH + 1, begun at LOW; the worst counts. a > HIGH must cross.
- *   worst     pairs of n = 1, 32, 63, 64 pages, charge first or uncharge first, begun at
- *             0, LOW and HIGH; the worst of the 24 counts.
+ *   swing   a pages charged one by one, then uncharged one by one, begun at LOW, for a = HIGH/2 + 1,
+ *           HIGH + 1 (the least that must cross an edge) and 2 HIGH + 1; over the same loop
+ *           with a = HIGH/2 begun at HIGH, which crosses none. The worst counts.
+ *   worst   pairs of n = 1, 32, 63, 64 pages, charge first or uncharge first, begun at 0, LOW
+ *           and HIGH; over pairs of 1 page begun at HIGH/2. The worst of the 24 counts.
  */
 #include "charge.h"
 
@@ -60,27 +60,34 @@ static int prepare_edge(const struct work *work, unsigned int worker)
 	return fill == w->fill ? 0 : -EAGAIN;
 }
 
-static int uncharge_charge(const struct subject *s, struct memcg *group, unsigned long nr_pages, unsigned long pairs)
+/* As call_pairs(), the other way round: what the loops cost besides is the same. */
+static __attribute__((noinline)) int uncharge_charge(const struct subject *s, struct memcg *group,
+						     unsigned long nr_pages, unsigned long pairs)
 {
+	__typeof__(s->charge) charge = s->charge;
+	__typeof__(s->uncharge) uncharge = s->uncharge;
 	int err = 0;
 
 	for (; pairs; pairs--) {
-		s->uncharge(group, nr_pages);
-		err |= s->charge(group, nr_pages, 0);
+		uncharge(group, nr_pages);
+		err |= charge(group, nr_pages, 0);
 	}
 	return err;
 }
 
-static int swing(const struct subject *s, struct memcg *group, unsigned long reach, unsigned long pairs)
+static __attribute__((noinline)) int swing(const struct subject *s, struct memcg *group, unsigned long reach,
+					   unsigned long pairs)
 {
+	__typeof__(s->charge) charge = s->charge;
+	__typeof__(s->uncharge) uncharge = s->uncharge;
 	unsigned long i;
 	int err = 0;
 
 	for (; pairs; pairs -= reach) {
 		for (i = reach; i; i--)
-			err |= s->charge(group, 1, 0);
+			err |= charge(group, 1, 0);
 		for (i = reach; i; i--)
-			s->uncharge(group, 1);
+			uncharge(group, 1);
 	}
 	return err;
 }
@@ -144,7 +151,8 @@ static int no_work(const struct work *work, unsigned int worker, unsigned long o
 
 #define NR_SWINGS 3
 #define NR_PAIRS 24
-#define NR_CASES (1 + NR_SWINGS + NR_PAIRS)
+#define PAIRS (1 + NR_SWINGS) /* where the pairs begin, their baseline first */
+#define NR_CASES (PAIRS + 1 + NR_PAIRS)
 
 struct edge_bench {
 	struct bench *b;
@@ -152,7 +160,7 @@ struct edge_bench {
 	struct memcg *group;              /* of all cases */
 	long live;                        /* pages charged to it */
 	struct marks marks;               /* found */
-	struct edge_work works[NR_CASES]; /* baseline, swings, pairs */
+	struct edge_work works[NR_CASES]; /* swings, pairs, each after their baseline */
 	struct pool_case cases[NR_CASES]; /* of the works */
 	char names[NR_CASES][48];         /* of the cases */
 };
@@ -168,51 +176,62 @@ static void add(struct edge_bench *e, unsigned int i, struct edge_work w, double
 	pool_case_init(&e->cases[i], e->names[i], e->pool, &e->works[i].work, seconds);
 }
 
-static void list_cases(struct edge_bench *e, const struct subject *s, double seconds)
+static void list_swings(struct edge_bench *e, const struct subject *s, double seconds)
 {
-	static const unsigned long sizes[] = { 1, 32, 63, 64 };
-	const long high = e->marks.high, low = e->marks.low, fills[] = { 0, low, high };
-	const unsigned long reach[NR_SWINGS] = { (unsigned long)high / 2 + 1, (unsigned long)high + 1,
-						 2 * (unsigned long)high + 1 };
-	unsigned int i = 0, n, f, order;
+	const unsigned long high = (unsigned long)e->marks.high,
+			    reach[NR_SWINGS] = { high / 2 + 1, high + 1, 2 * high + 1 };
+	unsigned int n;
 
-	strcpy(e->names[i], "in_stock");
-	add(e, i++, (struct edge_work){ .s = s, .nr_pages = 1, .fill = high / 2 }, seconds);
+	strcpy(e->names[0], "swing_in_stock");
+	add(e, 0, (struct edge_work){ .s = s, .nr_pages = 1, .fill = e->marks.high, .swing = high / 2 }, seconds);
 	for (n = 0; n < NR_SWINGS; n++) {
-		snprintf(e->names[i], sizeof(e->names[i]), "swing%lu", reach[n]);
-		add(e, i++, (struct edge_work){ .s = s, .nr_pages = 1, .fill = low, .swing = reach[n] }, seconds);
+		snprintf(e->names[1 + n], sizeof(e->names[0]), "swing%lu", reach[n]);
+		add(e, 1 + n, (struct edge_work){ .s = s, .nr_pages = 1, .fill = e->marks.low, .swing = reach[n] },
+		    seconds);
 	}
-	for (n = 0; n < 4; n++)
-		for (f = 0; f < 3; f++)
-			for (order = 0; order < 2; order++) {
-				snprintf(e->names[i], sizeof(e->names[i]), "n%lu_from%ld%s", sizes[n], fills[f],
-					 order ? "_uncharge_first" : "");
-				add(e, i++,
-				    (struct edge_work){ .s = s,
-							.nr_pages = sizes[n],
-							.fill = fills[f],
-							.uncharge_first = order },
-				    seconds);
-			}
 }
 
-static int report_worst(struct edge_bench *e, unsigned int from, unsigned int nr, const char *key)
+static void list_pairs(struct edge_bench *e, const struct subject *s, double seconds)
+{
+	static const unsigned long sizes[] = { 1, 32, 63, 64 };
+	const long fills[] = { 0, e->marks.low, e->marks.high };
+	unsigned int i = PAIRS, n;
+
+	strcpy(e->names[i], "in_stock");
+	add(e, i++, (struct edge_work){ .s = s, .nr_pages = 1, .fill = e->marks.high / 2 }, seconds);
+	for (n = 0; n < NR_PAIRS; n++, i++) {
+		struct edge_work w = { .s = s,
+				       .nr_pages = sizes[n / 6],
+				       .fill = fills[n / 2 % 3],
+				       .uncharge_first = n & 1 };
+
+		snprintf(e->names[i], sizeof(e->names[i]), "n%lu_from%ld%s", w.nr_pages, w.fill,
+			 w.uncharge_first ? "_uncharge_first" : "");
+		add(e, i, w, seconds);
+	}
+}
+
+/* The worst of @nr cases over the one before them. */
+static int report_worst(struct edge_bench *e, unsigned int baseline, unsigned int nr, const char *key)
 {
 	struct estimate worst = { 0 }, one;
-	unsigned int i, which = from;
+	unsigned int i, which = baseline;
 	int err;
 
-	for (i = from; i < from + nr; i++) {
-		err = case_ratio(&e->cases[i].base, &e->cases[0].base, CPU_NS, &one);
+	for (i = baseline + 1; i <= baseline + nr; i++) {
+		err = case_ratio(&e->cases[i].base, &e->cases[baseline].base, CPU_NS, &one);
 		if (err)
 			return err;
 		if (one.median > worst.median) {
 			worst = one;
 			which = i;
 		}
+		if (nr == NR_SWINGS)
+			output_estimate(&e->b->out, &one, "charge.ratio.edge_over_instock.%s", e->names[i]);
 	}
 	output_estimate(&e->b->out, &worst, "charge.ratio.edge_over_instock.%s", key);
 	output_text(&e->b->out, e->names[which], "charge.edge.%s_case", key);
+	output_real(&e->b->out, case_median(&e->cases[baseline].base, CPU_NS), "charge.ns.edge.%s", e->names[baseline]);
 	return 0;
 }
 
@@ -228,15 +247,15 @@ static int measure(struct edge_bench *e, const struct subject *s)
 		return complain(e->b, err, "marks of the stock");
 	output_count(&e->b->out, (unsigned long)e->marks.high, "charge.edge.high");
 	output_count(&e->b->out, (unsigned long)e->marks.low, "charge.edge.low");
-	list_cases(e, s, e->b->opt.quick ? 0.002 : 0.005);
+	list_swings(e, s, e->b->opt.quick ? 0.002 : 0.005);
+	list_pairs(e, s, e->b->opt.quick ? 0.002 : 0.005);
 	for (i = 0; i < NR_CASES; i++)
 		list[i] = &e->cases[i].base;
 	err = rounds_run(list, NR_CASES, bench_pairs(e->b, 31, 15));
 	if (err)
 		return complain(e->b, err, "edge");
-	output_real(&e->b->out, case_median(&e->cases[0].base, CPU_NS), "charge.ns.edge.in_stock");
-	err = report_worst(e, 1, NR_SWINGS, "swing");
-	return err ? err : report_worst(e, 1 + NR_SWINGS, NR_PAIRS, "worst");
+	err = report_worst(e, 0, NR_SWINGS, "swing");
+	return err ? err : report_worst(e, PAIRS, NR_PAIRS, "worst");
 }
 
 int charge_edge(struct bench *b, const struct subject *s)

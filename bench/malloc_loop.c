@@ -3,7 +3,8 @@
  * Loops of malloc and free, in a process of their own, so that one and the same code
  * meets the C library's malloc and libmemcg-malloc.so by LD_PRELOAD.
  *
- *   16B, 64B, 1KiB, 16KiB  one block, allocated and freed: nothing but the calls
+ *   16B, 64B, 512B, 16KiB  one block, allocated and freed: nothing but the calls
+ *   1KiB                   the same where the header makes it too large for the C library's thread cache
  *   64B.2t                 the same in two threads
  *   64B.burst              1000 blocks allocated, then freed in that order: the C library's
  *                          own thread cache is passed by
@@ -99,12 +100,14 @@ static const struct {
 	unsigned int threads;
 	unsigned long chunk;
 } loops[] = {
-	{ run_pair, 64, 1, 4096 },    { run_pair, 16, 1, 4096 }, { run_pair, 1024, 1, 4096 },
-	{ run_pair, 16384, 1, 1024 }, { run_pair, 64, 2, 4096 }, { run_burst, 64, 1, 4UL * BURST },
-	{ run_live, 0, 1, 2048 },
+	{ run_pair, 64, 1, 4096 },         { run_pair, 16, 1, 4096 },    { run_pair, 512, 1, 4096 },
+	{ run_pair, 1024, 1, 4096 },       { run_pair, 16384, 1, 1024 }, { run_pair, 64, 2, 4096 },
+	{ run_burst, 64, 1, 4UL * BURST }, { run_live, 0, 1, 2048 },
 };
 
-const char *const malloc_loop_names[] = { "64B", "16B", "1KiB", "16KiB", "64B.2t", "64B.burst", "live_set", NULL };
+const char *const malloc_loop_names[] = {
+	"64B", "16B", "512B", "1KiB", "16KiB", "64B.2t", "64B.burst", "live_set", NULL
+};
 
 static int measure(size_t which, double seconds, struct sample *out)
 {

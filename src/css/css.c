@@ -30,6 +30,24 @@ int css_init(struct css *css, struct css *parent)
 	return 0;
 }
 
+/*
+ * As cds_list_add_tail_rcu() and cds_list_del_rcu(), by release stores that pair with the loads of
+ * css_next_rcu(): theirs are plain ones behind barriers, which ThreadSanitizer does not see.
+ */
+static void list_add_tail(struct cds_list_head *node, struct cds_list_head *head)
+{
+	node->next = head;
+	node->prev = head->prev;
+	store_release(&head->prev->next, node);
+	head->prev = node;
+}
+
+static void list_del(struct cds_list_head *node)
+{
+	node->next->prev = node->prev;
+	store_release(&node->prev->next, node->next);
+}
+
 void css_link(struct css *css)
 {
 	struct css *above;
@@ -40,7 +58,7 @@ void css_link(struct css *css)
 	css->parent->nr_children++;
 	for (above = css->parent; above; above = above->parent)
 		store_relaxed(&above->nr_descendants, above->nr_descendants + 1);
-	cds_list_add_tail_rcu(&css->sibling, &css->parent->children);
+	list_add_tail(&css->sibling, &css->parent->children);
 }
 
 void css_unlink(struct css *css)
@@ -54,7 +72,7 @@ void css_unlink(struct css *css)
 		store_relaxed(&above->nr_descendants, above->nr_descendants - 1);
 		atomic_add(&above->nr_dying, 1);
 	}
-	cds_list_del_rcu(&css->sibling);
+	list_del(&css->sibling);
 }
 
 void css_fini(struct css *css)

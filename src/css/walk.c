@@ -12,7 +12,7 @@
 
 static struct css *first_child(struct css *css)
 {
-	return cds_list_empty(&css->children) ? NULL : cds_list_first_entry(&css->children, struct css, sibling);
+	return cds_list_empty(&css->children) ? NULL : container_of(css->children.next, struct css, sibling);
 }
 
 static struct css *next_sibling(struct css *css)
@@ -21,10 +21,10 @@ static struct css *next_sibling(struct css *css)
 
 	if (css_dying(css)) {
 		node = end->next;
-		while (node != end && cds_list_entry(node, struct css, sibling)->serial < css->serial)
+		while (node != end && container_of(node, struct css, sibling)->serial < css->serial)
 			node = node->next;
 	}
-	return node == end ? NULL : cds_list_entry(node, struct css, sibling);
+	return node == end ? NULL : container_of(node, struct css, sibling);
 }
 
 struct css *css_next(struct css *pos, struct css *top)
@@ -49,11 +49,11 @@ struct css *css_next_rcu(struct css *pos, struct css *top)
 		return top;
 	head = load_acquire(&pos->children.next);
 	if (head != &pos->children)
-		return cds_list_entry(head, struct css, sibling);
+		return container_of(head, struct css, sibling);
 	while (pos != top) {
 		head = load_acquire(&pos->sibling.next);
 		if (head != &pos->parent->children)
-			return cds_list_entry(head, struct css, sibling);
+			return container_of(head, struct css, sibling);
 		pos = pos->parent;
 	}
 	return NULL;

@@ -59,6 +59,22 @@ void slow_wait(void)
 	}
 }
 
+void slow_gate_met(void)
+{
+	struct thread_state *forking;
+
+	while ((forking = load_seq(&slow_gate)) && forking != thread_self()) {
+		rcu_unlock();
+		/* Nested, in a handler that interrupted a slow section: the fork waits for us. */
+		if (rcu_inside()) {
+			rcu_lock();
+			return;
+		}
+		slow_wait();
+		rcu_lock();
+	}
+}
+
 void group_fork_prepare(void)
 {
 	sigset_t all, mask;

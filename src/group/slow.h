@@ -20,19 +20,16 @@ extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq
 void slow_wait(void);    /* until no other thread forks, or it does so for too long: then its gate is opened */
 void thread_begin(void); /* a thread's first slow section: its index */
 
+/* The gate is met. Returns inside a read section, when this thread may go on. */
+void slow_gate_met(void);
+
 static inline void slow_enter(void)
 {
-	/* Nested, in a handler that interrupted a slow section: the fork waits for us. */
-	bool nested = rcu_inside();
-
 	if (unlikely(!thread_self()->started))
 		thread_begin();
 	rcu_lock();
-	while (unlikely(load_seq(&slow_gate) && !nested && load_seq(&slow_gate) != thread_self())) {
-		rcu_unlock();
-		slow_wait();
-		rcu_lock();
-	}
+	if (unlikely(load_seq(&slow_gate)))
+		slow_gate_met();
 }
 
 static inline void slow_leave(void)

@@ -130,12 +130,13 @@ int memcg_attach(struct memcg *group)
 
 int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *arg)
 {
-	struct attached *entry;
+	struct cds_list_head *node;
 	int nr = 0;
 
 	threads_lock();
-	cds_list_for_each_entry(entry, &attached_threads, node)
-	{
+	for (node = attached_threads.next; node != &attached_threads; node = node->next) {
+		struct attached *entry = container_of(node, struct attached, node);
+
 		if (entry->home == memcg) {
 			each(entry->tid, arg);
 			nr++;
@@ -191,12 +192,13 @@ void thread_fork_parent(void)
 void thread_fork_child(void)
 {
 	struct attached *own = thread_self()->attached;
-	struct attached *entry, *next;
+	struct cds_list_head *node, *next;
 
-	cds_list_for_each_entry_safe(entry, next, &attached_threads, node)
-	{
+	for (node = attached_threads.next; node != &attached_threads; node = next) {
+		struct attached *entry = container_of(node, struct attached, node);
 		struct memcg *home;
 
+		next = node->next;
 		if (entry == own) {
 			entry->tid = (pid_t)syscall(SYS_gettid);
 			continue;

@@ -154,7 +154,7 @@ static void *makes_and_destroys(void *arg)
 		must(memcg_destroy(group) == 0);
 		memcg_put(group);
 		/* two batches, and one that is being made free by each who helps */
-		must(memcg_root()->css.nr_dying < 16384);
+		must(load_relaxed(&memcg_root()->css.nr_dying) < 16384);
 	}
 	return NULL;
 }

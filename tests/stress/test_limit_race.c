@@ -13,21 +13,23 @@
 
 struct scene {
 	const char *name;
-	unsigned long leaf_max; /* pages; 0: none */
-	unsigned long top_max;  /* the same, a level above */
-	unsigned long each;     /* pages that a small charger has, at most */
-	unsigned long hopeless; /* pages that never fit */
-	unsigned int leaves;    /* groups that the small ones are spread over */
-	double seconds;         /* in the first form */
+	unsigned long leaf_max;   /* pages; 0: none */
+	unsigned long top_max;    /* the same, a level above */
+	unsigned long each;       /* pages that a small charger has, at most */
+	unsigned long hopeless;   /* pages that never fit */
+	unsigned int leaves;      /* groups that the small ones are spread over */
+	unsigned int hopeless_nr; /* threads that ask for it */
+	double seconds;           /* in the first form */
 };
 
 static const struct scene scenes[] = {
-	{ "one level", 256, 0, 8, 257, 1, 10 },
-	{ "two levels", 256, 256, 8, 257, 1, 10 },
-	{ "limit above many leaves", 0, 256, 8, 300, LEAVES, 3 },
+	{ "one level", 256, 0, 8, 257, 1, 1, 10 },
+	{ "two levels", 256, 256, 8, 257, 1, 1, 10 },
+	{ "limit above many leaves", 0, 256, 8, 300, LEAVES, 1, 3 },
 	/* The hopeless one is seen on the lower level for as long as its climb takes, and leaves no place there. */
-	{ "a climb in the way", 60, 32, 1, 40, 1, 3 },
-	{ "four climbs in the way", 60, 32, 1, 60, LEAVES, 3 },
+	{ "a climb in the way", 60, 32, 1, 40, 1, 1, 3 },
+	{ "a climb in the way of each", 60, 32, 1, 60, LEAVES, LEAVES, 3 },
+	{ "many climbs in the way", 100, 32, 1, 60, 1, 24, 5 },
 };
 
 static struct memcg *top, *leaves[LEAVES];
@@ -104,7 +106,7 @@ static void scene_run(double seconds)
 	refusals = grants = samples = 0;
 	crew_start(&sampling, 1, sampler, NULL);
 	crew_start(&small, SMALL, small_charger, NULL);
-	crew_start(&hopeless, 1, hopeless_charger, NULL);
+	crew_start(&hopeless, scene->hopeless_nr, hopeless_charger, NULL);
 	while (stress_goes_on(until))
 		usleep(10000);
 	store_relaxed(&stop, true);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `memcg`: a table of subcommands. Each has a file of its own. */
+#ifndef MEMCG_CLI_H
+#define MEMCG_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exit codes as env(1) and timeout(1) have them. */
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAILED = 125,    /* the command itself, before the program ran */
+	CLI_NOT_RUN = 126,   /* the program was found and cannot be run, or not confined */
+	CLI_NOT_FOUND = 127, /* the program, or its interpreter, was not found */
+	CLI_SIGNALLED = 128, /* plus the signal that killed the program */
+};
+
+struct cli_command {
+	const char *name;                  /* as given after "memcg" */
+	const char *summary;               /* one line of "memcg --help" */
+	int (*run)(int argc, char **argv); /* argv[0] is the name; returns the exit code */
+};
+
+/* main.c: one line on stderr, "memcg: ..."; returns CLI_FAILED. */
+int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int cli_help(const char *text); /* to stdout; returns the exit code */
+
+/* size.c: what memory.max takes. True: the files will take it too. */
+bool size_is_valid(const char *text);
+
+/* program.c: what is executed. Both print their error and return its exit code, or 0. */
+int program_find(const char *name, char *path, size_t len);
+int program_check(const char *name, const char *path, const char *library);
+
+/* library.c: the preload library, 0 or an exit code as above. */
+int library_find(char *path, size_t len);
+int library_preload(const char *path);
+
+/* child.c: the program as a child of ours. */
+int child_run(const char *path, char **argv);
+
+/* run.c */
+int run_command(int argc, char **argv);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memcg run: the preload library and what it is to do, handed to a program in its
+ * environment. An option that is not given leaves the environment's own value, so that a run
+ * within a run keeps the outer limits.
+ */
+#include "cli.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct run_options {
+	const char *max;     /* --max; NULL: not given */
+	const char *high;    /* --high; NULL: not given */
+	const char *report;  /* --report; NULL: not given */
+	bool by_thread_name; /* --by-thread-name */
+	bool help;           /* --help */
+};
+
+static const char help_text[] = "Usage: memcg run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+				"Run PROGRAM with its heap charged to a memory cgroup of its own.\n"
+				"\n"
+				"      --max SIZE         limit: beyond it malloc() fails with ENOMEM;\n"
+				"                         default: the limit of the kernel's cgroup we are in\n"
+				"      --high SIZE        written to memory.high\n"
+				"      --report FORMAT    text or json: write the groups to stderr at exit\n"
+				"      --by-thread-name   a group for each thread name\n"
+				"  -h, --help             this text\n"
+				"\n"
+				"SIZE is a number of bytes with an optional K, M, G, T, P or E, or max.\n"
+				"\n"
+				"Exit status: PROGRAM's own; 128 + N when signal N killed it; 125 when memcg\n"
+				"itself failed; 126 when PROGRAM cannot be run or confined (static, setuid,\n"
+				"another machine); 127 when it was not found.\n";
+
+static int check_value(const char *option, const char *value, bool good)
+{
+	return good ? CLI_OK : cli_error("run: --%s %s: not valid", option, value);
+}
+
+static int take_option(int option, struct run_options *options)
+{
+	switch (option) {
+	case 'm':
+		options->max = optarg;
+		return check_value("max", optarg, size_is_valid(optarg));
+	case 'H':
+		options->high = optarg;
+		return check_value("high", optarg, size_is_valid(optarg));
+	case 'r':
+		options->report = optarg;
+		return check_value("report", optarg, !strcmp(optarg, "text") || !strcmp(optarg, "json"));
+	case 't':
+		options->by_thread_name = true;
+		return CLI_OK;
+	default:
+		options->help = true;
+		return CLI_OK;
+	}
+}
+
+static int parse(int argc, char **argv, struct run_options *options)
+{
+	static const struct option longs[] = {
+		{ "max", required_argument, NULL, 'm' },    { "high", required_argument, NULL, 'H' },
+		{ "report", required_argument, NULL, 'r' }, { "by-thread-name", no_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
+	};
+	int option, ret;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:h", longs, NULL)) != -1) {
+		if (option == ':')
+			return cli_error("run: option '%s' needs a value", argv[optind - 1]);
+		if (option == '?')
+			return cli_error("run: option '%s' is not known; see memcg run --help", argv[optind - 1]);
+		ret = take_option(option, options);
+		if (ret || options->help)
+			return ret;
+	}
+	return optind < argc ? CLI_OK : cli_error("run: no program given; see memcg run --help");
+}
+
+/* High up, where neither shells nor programs look, and not closed at exec. */
+static int report_fd(void)
+{
+	static const int places[] = { 1000, 250, 60, 10 };
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
+		fd = fcntl(STDERR_FILENO, F_DUPFD, places[i]);
+	return fd;
+}
+
+/* With the file's identity: the program may close the descriptor and open another file as it. */
+static int set_report(const char *format)
+{
+	struct stat st;
+	char value[80];
+	int fd = report_fd();
+
+	if (fd < 0 || fstat(fd, &st))
+		return cli_error("run: --report: standard error: %s", strerror(errno));
+	snprintf(value, sizeof(value), "%d:%lu:%lu", fd, (unsigned long)st.st_dev, (unsigned long)st.st_ino);
+	if (setenv("MEMCG_RUN_REPORT", format, 1) || setenv("MEMCG_RUN_REPORT_FD", value, 1))
+		return cli_error("%s", strerror(errno));
+	return CLI_OK;
+}
+
+static int set_environment(const struct run_options *options)
+{
+	if ((options->max && setenv("MEMCG_RUN_MAX", options->max, 1)) ||
+	    (options->high && setenv("MEMCG_RUN_HIGH", options->high, 1)) ||
+	    (options->by_thread_name && setenv("MEMCG_RUN_BY_THREAD_NAME", "1", 1)))
+		return cli_error("%s", strerror(errno));
+	if (options->report)
+		return set_report(options->report);
+	unsetenv("MEMCG_RUN_REPORT"); /* an outer run's: it reports its own program */
+	return CLI_OK;
+}
+
+int run_command(int argc, char **argv)
+{
+	struct run_options options = { 0 };
+	char program[PATH_MAX], library[PATH_MAX];
+	int ret = parse(argc, argv, &options);
+
+	if (ret)
+		return ret;
+	if (options.help)
+		return cli_help(help_text);
+	argv += optind;
+	ret = library_find(library, sizeof(library));
+	if (!ret)
+		ret = program_find(argv[0], program, sizeof(program));
+	if (!ret)
+		ret = program_check(argv[0], program, library);
+	if (!ret)
+		ret = library_preload(library);
+	if (!ret)
+		ret = set_environment(&options);
+	return ret ? ret : child_run(program, argv);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environment goes on to every program that is started, and each has a tree and limits
+ * of its own; but only the process that `memcg run` started reports.
+ */
+#include "run_env.h"
+#include "preload.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+HIDDEN struct run_env run_env = { .report_fd = -1 };
+
+static char *copy_of(const char *name, char *buf, size_t len)
+{
+	const char *value = getenv(name);
+
+	if (!value || !*value)
+		return NULL;
+	if (strlen(value) >= len)
+		start_fail(name, EINVAL);
+	return strcpy(buf, value);
+}
+
+static void read_report(void)
+{
+	const char *value = getenv("MEMCG_RUN_REPORT");
+	unsigned long device, inode;
+	int fd, pid;
+
+	if (!value || !*value)
+		return;
+	if (!strcmp(value, "text"))
+		run_env.report = RUN_REPORT_TEXT;
+	else if (!strcmp(value, "json"))
+		run_env.report = RUN_REPORT_JSON;
+	else
+		start_fail("MEMCG_RUN_REPORT", EINVAL);
+
+	value = getenv("MEMCG_RUN_REPORT_FD");
+	if (value && sscanf(value, "%d:%lu:%lu", &fd, &device, &inode) == 3) {
+		run_env.report_fd = fd;
+		run_env.report_device = (dev_t)device;
+		run_env.report_inode = (ino_t)inode;
+	}
+	value = getenv("MEMCG_RUN_REPORT_PID");
+	run_env.report_pid = value && sscanf(value, "%d", &pid) == 1 ? (pid_t)pid : getpid();
+}
+
+/* Copied: the program may change its environment. */
+void run_env_read(void)
+{
+	static char max[64], high[64];
+	const char *by_thread_name = getenv("MEMCG_RUN_BY_THREAD_NAME");
+
+	run_env.max = copy_of("MEMCG_RUN_MAX", max, sizeof(max));
+	run_env.high = copy_of("MEMCG_RUN_HIGH", high, sizeof(high));
+	run_env.by_thread_name = by_thread_name && !strcmp(by_thread_name, "1");
+	read_report();
+}
+
+bool run_env_is_reporter(void)
+{
+	return run_env.report != RUN_REPORT_NONE && getpid() == run_env.report_pid;
+}
+
+static bool is_report_file(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_dev == run_env.report_device && st.st_ino == run_env.report_inode;
+}
+
+/*
+ * Started by hand, LD_PRELOAD alone: stderr. By `memcg run`: the copy of stderr, or stderr
+ * when a program that closes what it does not know left only that.
+ */
+int run_env_report_fd(void)
+{
+	if (run_env.report_fd < 0)
+		return STDERR_FILENO;
+	if (is_report_file(run_env.report_fd))
+		return run_env.report_fd;
+	return is_report_file(STDERR_FILENO) ? STDERR_FILENO : -1;
+}
+
+/* Who does not report must not keep the file open either: its reader waits for the end. */
+void run_env_close_inherited(void)
+{
+	if (run_env.report_fd > STDERR_FILENO && !run_env_is_reporter() && is_report_file(run_env.report_fd)) {
+		close(run_env.report_fd);
+		run_env.report_fd = -1;
+	}
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+# memcg run --report: when, where, what.
+load helpers
+
+@test "no report unless asked" {
+	ends_with 0 $memcg run --max 64M true
+	[ ! -s err ]
+}
+
+@test "text: a header, a line for each group, the process" {
+	ends_with 0 $memcg run --max 64M --by-thread-name --report text -- $python -c 'pass'
+	[ "$(wc -l <err)" -eq 5 ]
+	grep -qE '^memcg report of python3[0-9.]*, process [0-9]+$' err
+	grep -qE '^GROUP +CURRENT +PEAK +HIGH +MAX +low +high +max +oom +oom_kill$' err
+	grep -qE '^/ +[0-9.]+[KM] +[0-9.]+[KM] +max +64\.0M( +0){5}$' err
+	grep -qE '^  python3 +[0-9.]+[KM] +[0-9.]+[KM] +max +max( +0){5}$' err
+	grep -qE '^resident [0-9.]+M, tracked [0-9.]+[KM], untracked -?[0-9.]+[KM]; peak resident [0-9.]+M$' err
+}
+
+@test "JSON: exact bytes that agree with each other" {
+	ends_with 0 $memcg run --max 256M --report json -- $python -c 'x = bytearray(100 << 20)'
+	report '.program | startswith("python3")'
+	report '.groups | length == 1'
+	report '.groups[0] | .path == "/" and .name == "/" and .depth == 0 and .max == 268435456 and .high == "max"'
+	report '.groups[0].peak >= 104857600 and .groups[0].current < 50000000'
+	report '.groups[0].events == {"low": 0, "high": 0, "max": 0, "oom": 0, "oom_kill": 0}'
+	report '.tracked == .groups[0].current and .untracked == .resident - .tracked'
+	report '.peak_resident >= 104857600 and .interposed'
+}
+
+@test "a refused allocation is an event" {
+	ends_with 1 $memcg run --max 32M --report json -- $python -c 'x = bytearray(100 << 20)'
+	grep -q '^MemoryError' err
+	report '.groups[0].events.max > 0 and .groups[0].peak <= 33554432'
+}
+
+@test "only the program reports, not its children" {
+	ends_with 0 $memcg run --report json -- sh -c 'true; env true; (exit 0); sh -c "env true"; :'
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+	report '.program == "sh"'
+}
+
+@test "what the program becomes by exec reports" {
+	ends_with 0 $memcg run --report json -- sh -c 'exec env true'
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+	report '.program == "true"'
+}
+
+@test "every way to end is reported once" {
+	cat >ways.py <<-END
+		import ctypes, os, sys
+		libc = ctypes.CDLL(None)
+		way = sys.argv[1]
+		if way == "_exit": os._exit(3)
+		if way == "quick_exit": libc.quick_exit(3)
+		if way == "_Exit": libc._Exit(3)
+		if way == "exit": libc.exit(3)
+		if way == "abort": libc.abort()
+		sys.exit(3)
+	END
+	for way in return exit _exit _Exit quick_exit; do
+		ends_with 3 $memcg run --report json -- $python ways.py $way
+		[ "$(grep -c '"pid"' err)" -eq 1 ]
+	done
+	ends_with 134 $memcg run --report json -- $python ways.py abort
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+}
+
+@test "a program that closes or redirects stderr still reports" {
+	ends_with 0 $memcg run --report json -- sh -c 'exec 2>/dev/null; true; exit 0'
+	report '.program == "sh"'
+	ends_with 0 $memcg run --report json -- sh -c 'exec 2>&-; true; exit 0'
+	report '.program == "sh"'
+}
+
+@test "a file opened under the report's descriptor is left alone" {
+	cat >reuse.py <<-END
+		import os, sys
+		fd = int(os.environ["MEMCG_RUN_REPORT_FD"].split(":")[0])
+		os.close(fd)
+		os.dup2(os.open("precious", os.O_WRONLY | os.O_CREAT), fd)
+		if len(sys.argv) > 1: os.close(2)
+		sys.stderr = None
+	END
+	ends_with 0 $memcg run --report json -- $python reuse.py
+	[ ! -s precious ]
+	report '.pid'
+	ends_with 0 $memcg run --report json -- $python reuse.py closed
+	[ ! -s precious ] && [ ! -s err ]
+}
+
+@test "a child that lives on does not keep the report's file open" {
+	for start in 'sleep 20 >/dev/null 2>&1 &' '(exec sleep 20) >/dev/null 2>&1 &'; do
+		from=$SECONDS
+		text=$($memcg run --report text -- sh -c "$start echo \$! >pid" 2>&1)
+		[ $((SECONDS - from)) -lt 15 ]
+		kill "$(cat pid)"
+		[[ $text == *'report of sh'* ]]
+	done
+}
+
+@test "stderr that is closed, or cannot be written" {
+	status=0
+	$memcg run --report text -- true 2>&- || status=$?
+	[ $status -eq 125 ]
+	[ -c /dev/full ] || skip
+	$memcg run --report text -- true 2>/dev/full
+}
+
+@test "a program with a malloc of its own is reported as such" {
+	cat >own.c <<-END
+		#include <stddef.h>
+		void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+		void __libc_free(void *);
+		void *malloc(size_t n) { return __libc_malloc(n); }
+		void *calloc(size_t n, size_t m) { return __libc_calloc(n, m); }
+		void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+		void free(void *p) { __libc_free(p); }
+		int main(void) { return 0; }
+	END
+	cc -o own own.c
+	ends_with 0 $memcg run --report json -- ./own
+	report '.interposed == false' || report '.interposed | not'
+	ends_with 0 $memcg run --report text -- ./own
+	tail -1 err | grep -q '^note: '
+}
+
+@test "names that JSON must escape" {
+	cat >name.py <<-'END'
+		import ctypes, os
+		libc = ctypes.CDLL(None)
+		for name in (b'q"\\\x01', b'cut \xc3', b'a/b', b'\xc3\xa4'):
+		    libc.prctl(15, name, 0, 0, 0)
+	END
+	ends_with 0 $memcg run --by-thread-name --report json -- $python name.py
+	report '[.groups[].name] | index("q\"\\x5c\\x01") and index("cut \ufffd") and index("a\\x2fb") and index("ä")'
+}
