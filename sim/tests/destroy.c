@@ -78,6 +78,28 @@ const struct sim_test test_destroy_bytes = {
 	.check = stage_nothing_left,
 };
 
+/*
+ * Bytes that were charged after death, to the parent, are put into the dead owner's slot by
+ * the fast path: exactly as many as fit, two pages, where one page is the owner's.
+ */
+static void charges_late(void)
+{
+	stage_charge_bytes(owner, 2, 100);
+	stage_charge_bytes(owner, 2, 4196);
+	stage_uncharge_bytes(owner, 2, 4196);
+	stage_uncharge_bytes(owner, 2, 100);
+	memcg_objcg_put(owner);
+}
+
+const struct sim_test test_late_bytes = {
+	.name = "late-bytes",
+	.about = "bytes charged to the parent land in the slot of a dead owner",
+	.cpus = 1,
+	.threads = { charges_late, destroys_all },
+	.setup = with_owner,
+	.check = stage_nothing_left,
+};
+
 /* Objects that outlive their group belong to the parent, exactly. */
 
 static void objects_first(void)
