@@ -77,6 +77,39 @@ static void tight(void)
 	stage_make(2, 0, 0);
 }
 
+static void in_a_limit(void)
+{
+	stage_start(48);
+	stage_make(1, 0, 256);
+	stage_make(2, 1, 160);
+	stage_make(3, 1, 0);
+}
+
+static void grows_and_falls(void)
+{
+	stage_charge(2, 1);
+	stage_charge(3, 9);
+	stage_uncharge(2, 1);
+	stage_uncharge(3, 9);
+	stage_charge(2, 17);
+	stage_uncharge(2, 17);
+}
+
+static void drains_all(void)
+{
+	stage_drain(1);
+}
+
+const struct sim_test test_room = {
+	.name = "room",
+	.about = "slots are placed and grow within the CPU's budget and an eighth of each limit",
+	.cpus = 2,
+	.threads = { grows_and_falls, grows_and_falls, drains_all },
+	.setup = in_a_limit,
+	.check = stage_conserved,
+	.invariant = stage_room,
+};
+
 static void takes_turns(void)
 {
 	stage_charge(1, 1);
