@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two paths that must be short: one question, one call into the library.
+ * The two paths that must be short: one question, and the library's inline path.
  *
- * The question is answered by two thread-local words. An access that is not relocated yet
- * reads the thread's own address, one before the storage is set up reads 0: neither is IDLE.
- * The words are read apart on purpose: one wide load just after a narrow store would wait for
- * the store to reach the cache.
+ * The question is answered by two thread-local words, read at once. An access that is not
+ * relocated yet reads the thread's own address, one before the storage is set up reads 0:
+ * neither is IDLE.
  */
 #ifndef MEMCG_PRELOAD_FAST_H
 #define MEMCG_PRELOAD_FAST_H
+
+#include <memcg/inline.h>
 
 #include "preload.h"
 
@@ -16,34 +17,62 @@ HIDDEN void *slow_alloc(size_t align, size_t size);
 
 static inline bool is_idle(void)
 {
-	return likely(thread_self.phase == THREAD_IDLE && !__atomic_load_n(&thread_self.renamed, __ATOMIC_RELAXED));
+	uint64_t both = __atomic_load_n(&thread_self.both, __ATOMIC_RELAXED);
+
+	return likely(both == THREAD_IDLE);
 }
 
-static inline void *idle_alloc(size_t align, size_t size)
-{
-	void *block;
-
-	thread_self.phase = THREAD_BUSY;
-	block = memcg_heap_alloc(NULL, align, size, MEMCG_MAY_SLEEP);
-	thread_self.phase = THREAD_IDLE;
-	return block;
-}
+/* The thread is idle: with the thread marked busy, by the library. */
+HIDDEN void *idle_alloc(size_t align, size_t size);
 
 static inline void *fast_alloc(size_t align, size_t size)
 {
 	return is_idle() ? idle_alloc(align, size) : slow_alloc(align, size);
 }
 
-/* Nobody asks here how far the start is: what is not in the arena has a header. */
-static inline void fast_free(void *ptr)
-{
-	unsigned int phase;
+/* What is not the straight way. */
+HIDDEN void *no_memory(struct memcg_objcg *owner, size_t size);
+HIDDEN void slow_free(void *ptr);
+HIDDEN void slow_repay(struct memcg_objcg *owner, size_t size);
 
-	if (unlikely(!ptr || boot_owns(ptr)))
+/*
+ * A block without alignment of its own, where the CPU's stock pays: not one call into the library. What the
+ * allocator below may call meanwhile is charged like anything else.
+ */
+static inline void *plain_alloc(size_t size)
+{
+	size_t total = MEMCG_HEAP_HEADER + size;
+	struct memcg_objcg *owner;
+	void *block;
+
+	if (unlikely(!is_idle()))
+		return slow_alloc(MALLOC_ALIGN, size);
+	owner = memcg_heap_pay_(memcg_percpu_at, total);
+	if (unlikely(!owner))
+		return idle_alloc(MALLOC_ALIGN, size);
+	block = next_malloc.malloc(total);
+	if (likely(block))
+		return memcg_block_fill_(block, owner, size);
+	return no_memory(owner, total);
+}
+
+/* A block of the arena has a header too, one that names no payer. */
+static inline __attribute__((always_inline)) void fast_free(void *ptr)
+{
+	struct memcg_block_ *header = (struct memcg_block_ *)ptr - 1;
+	struct memcg_objcg *owner;
+	size_t total;
+
+	if (unlikely(!ptr))
 		return;
-	phase = thread_busy();
-	memcg_free(ptr);
-	thread_self.phase = phase;
+	owner = memcg_block_payer_(header, &total);
+	if (unlikely(!owner)) {
+		slow_free(ptr);
+		return;
+	}
+	next_malloc.free(header);
+	if (unlikely(!memcg_heap_repay_(memcg_percpu_at, owner, total)))
+		slow_repay(owner, total);
 }
 
 #endif

@@ -80,9 +80,47 @@ void *charged_realloc(void *ptr, size_t size)
 	return block;
 }
 
+COLD void slow_free(void *ptr)
+{
+	unsigned int phase;
+
+	if (boot_owns(ptr))
+		return;
+	phase = thread_busy();
+	memcg_free(ptr);
+	thread_self.phase = phase;
+}
+
+COLD void *no_memory(struct memcg_objcg *owner, size_t size)
+{
+	slow_repay(owner, size);
+	errno = ENOMEM;
+	return NULL;
+}
+
+__attribute__((noinline)) void *idle_alloc(size_t align, size_t size)
+{
+	void *block;
+
+	thread_self.phase = THREAD_BUSY;
+	block = memcg_heap_alloc(NULL, align, size, MEMCG_MAY_SLEEP);
+	thread_self.phase = THREAD_IDLE;
+	return block;
+}
+
+COLD void slow_repay(struct memcg_objcg *owner, size_t size)
+{
+	unsigned int phase = thread_busy();
+	int saved = errno;
+
+	memcg_uncharge_bytes(owner, size);
+	errno = saved;
+	thread_self.phase = phase;
+}
+
 EXPORT void *malloc(size_t size)
 {
-	return fast_alloc(MALLOC_ALIGN, size);
+	return plain_alloc(size);
 }
 
 EXPORT void free(void *ptr)
@@ -104,22 +142,37 @@ static COLD void *slow_calloc(size_t nr, size_t size)
 	}
 }
 
-EXPORT void *calloc(size_t nr, size_t size)
+static __attribute__((noinline)) void *idle_calloc(size_t nr, size_t size)
 {
 	void *block;
 
-	if (!is_idle())
-		return slow_calloc(nr, size);
 	thread_self.phase = THREAD_BUSY;
 	block = memcg_heap_calloc(NULL, nr, size, MEMCG_MAY_SLEEP);
 	thread_self.phase = THREAD_IDLE;
 	return block;
 }
 
+EXPORT void *calloc(size_t nr, size_t size)
+{
+	struct memcg_objcg *owner;
+	size_t bytes;
+	void *block;
+
+	if (!is_idle())
+		return slow_calloc(nr, size);
+	if (unlikely(__builtin_mul_overflow(nr, size, &bytes)))
+		return idle_calloc(nr, size);
+	owner = memcg_heap_pay_(memcg_percpu_at, MEMCG_HEAP_HEADER + bytes);
+	if (unlikely(!owner))
+		return idle_calloc(nr, size);
+	block = next_malloc.calloc(1, MEMCG_HEAP_HEADER + bytes);
+	return likely(block) ? memcg_block_fill_(block, owner, bytes) : no_memory(owner, MEMCG_HEAP_HEADER + bytes);
+}
+
 EXPORT void *realloc(void *ptr, size_t size)
 {
 	if (!ptr)
-		return fast_alloc(MALLOC_ALIGN, size);
+		return plain_alloc(size);
 	if (!size) {
 		fast_free(ptr);
 		return NULL;

@@ -98,7 +98,7 @@ static COLD void *new_again(size_t align, size_t size)
 
 void *_Znwm(size_t size)
 {
-	void *block = fast_alloc(MALLOC_ALIGN, size);
+	void *block = plain_alloc(size);
 
 	return likely(block) ? block : new_again(MALLOC_ALIGN, size);
 }
@@ -145,7 +145,7 @@ void *_ZnwmRKSt9nothrow_t(size_t size, const nothrow_t *nothrow)
 
 	__asm__("" : "+r"(seen)); /* another object's may be seen first, which the compiler must not rule out */
 	if (likely(seen == our_new)) {
-		void *block = fast_alloc(MALLOC_ALIGN, size);
+		void *block = plain_alloc(size);
 
 		if (likely(block) || !new_handler())
 			return block;

@@ -39,14 +39,20 @@ enum thread_phase {
 	THREAD_BUSY = 2, /* in one of our calls: what allocates now is nested */
 };
 
-/* What we keep of a thread. The fast path reads the first two words. */
+/* What we keep of a thread. */
 struct thread {
-	unsigned int phase;   /* enum thread_phase; written by the thread only */
-	unsigned int renamed; /* set by whoever renames the thread; it looks for its name at its next allocation */
-	pthread_t id;         /* of a listed thread; under threads.c's lock */
-	struct thread *next;  /* list of threads; under threads.c's lock */
-	struct thread *prev;  /* the same; NULL: not listed or the first */
-	bool listed;          /* the thread is in the list; written by the thread only */
+	union {
+		struct {
+			unsigned int phase; /* enum thread_phase; written by the thread only */
+			unsigned int
+				renamed; /* set by whoever renames the thread; it looks for its name when it allocates next */
+		};
+		uint64_t both; /* the fast path's look at them: THREAD_IDLE, if that and not renamed */
+	};
+	pthread_t id;        /* of a listed thread; under threads.c's lock */
+	struct thread *next; /* list of threads; under threads.c's lock */
+	struct thread *prev; /* the same; NULL: not listed or the first */
+	bool listed;         /* the thread is in the list; written by the thread only */
 };
 
 extern HIDDEN __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
@@ -66,7 +72,8 @@ HIDDEN size_t charged_size(const void *ptr);
 HIDDEN bool interpose_is_reached(void); /* false: the program has a malloc of its own, and we see nothing of it */
 
 /* start.c: the library, once. */
-HIDDEN bool start_possible(void); /* the loader has relocated us and the C library runs */
+extern HIDDEN struct memcg_backing next_malloc; /* what is below us; written at start */
+HIDDEN bool start_possible(void);               /* the loader has relocated us and the C library runs */
 HIDDEN bool start_done(void);
 HIDDEN bool start_interposed(void);        /* known once our constructor ran */
 HIDDEN void start(void);                   /* returns when the library runs; ends the process if it cannot */

@@ -26,7 +26,7 @@ enum start_state {
 };
 
 static unsigned int start_state; /* enum start_state; atomic */
-static struct memcg_backing next_malloc;
+struct memcg_backing next_malloc;
 
 /* Points to the byte once the loader has relocated us. */
 static const char relocated_byte;

@@ -18,7 +18,7 @@
 #ifndef MEMCG_INLINE_H
 #define MEMCG_INLINE_H
 
-#include <memcg/charge.h>
+#include <memcg/heap.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,13 +36,35 @@ struct memcg_fast {
 	size_t set;     /* offset in an area of the first slot this owner may use */
 };
 
+/* The heads of struct memcg, of what the library keeps of a thread, and of a heap block. */
+struct memcg_head_ {
+	struct memcg_fast fast;
+	struct memcg_objcg *objcg; /* payer of its objects; NULL: nobody pays. Begins with a struct memcg_fast */
+};
+
+struct memcg_thread_head_ {
+	struct memcg *current; /* what memcg_enter() set; NULL: home */
+	struct memcg *home;    /* what memcg_attach() set; NULL: the root */
+};
+
+struct memcg_block_ {
+	struct memcg_objcg *owner; /* who pays; NULL: nobody. Kept alive by the bytes charged */
+	uint64_t size;             /* low 56 bits: bytes the caller asked for; above: log2 of the space before them */
+};
+
+#define MEMCG_BLOCK_SIZE_BITS 56
+#define MEMCG_BLOCK_SIZE_MASK (((uint64_t)1 << MEMCG_BLOCK_SIZE_BITS) - 1)
+#define MEMCG_BLOCK_PLAIN ((uint64_t)4 << MEMCG_BLOCK_SIZE_BITS) /* nothing but the header before them */
+
 /* Where the areas are, and how a thread finds its own. Written at start, and `fast` by drains. */
 struct memcg_percpu {
-	char *fast;          /* areas for the rseq form: base, or areas without slots */
-	ptrdiff_t index_off; /* from the thread pointer: 32-bit index of the thread's area */
-	ptrdiff_t rseq_off;  /* from the thread pointer: struct rseq; in the portable form a place to write to */
-	char *base;          /* area of index 0 */
-	unsigned int rseq;   /* 1: rseq form, 0: portable form */
+	char *fast;           /* areas for the rseq form: base, or areas without slots */
+	ptrdiff_t index_off;  /* from the thread pointer: 32-bit index of the thread's area */
+	ptrdiff_t rseq_off;   /* from the thread pointer: struct rseq; in the portable form a place to write to */
+	char *base;           /* area of index 0 */
+	unsigned int rseq;    /* 1: rseq form, 0: portable form */
+	ptrdiff_t thread_off; /* from the thread pointer: struct memcg_thread_head_ */
+	struct memcg *root;   /* group of threads without another; NULL until the library runs */
 };
 
 /* The head of an area. */
@@ -73,9 +95,21 @@ extern MEMCG_API struct memcg_percpu *const memcg_percpu_at;
 uint32_t memcg_sim_index(void);
 int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t after, const uint64_t *gate,
 		     uint64_t open);
+const struct memcg_thread_head_ *memcg_sim_thread_head(void);
 int memcg_sim_fast(const struct memcg_fast *fast, unsigned long nr, int take);
 
 #endif
+
+static inline const struct memcg_thread_head_ *memcg_thread_head_(const struct memcg_percpu *percpu)
+{
+#if defined(MEMCG_SIM)
+	(void)percpu;
+	return memcg_sim_thread_head();
+#else
+	return (const struct memcg_thread_head_ *)(const void *)((const char *)__builtin_thread_pointer() +
+								 percpu->thread_off);
+#endif
+}
 
 static inline uint32_t memcg_index_(const struct memcg_percpu *percpu)
 {
@@ -282,6 +316,43 @@ static inline void memcg_inline_uncharge(struct memcg *group, unsigned long nr_p
 			     1))
 		return;
 	memcg_uncharge(group, nr_pages);
+}
+
+/* Charge @size bytes to the payer of the thread's group, if this CPU's stock serves it. NULL says "call memcg_heap_alloc()". */
+static inline struct memcg_objcg *memcg_heap_pay_(const struct memcg_percpu *percpu, size_t size)
+{
+	const struct memcg_thread_head_ *self = memcg_thread_head_(percpu);
+	struct memcg *group = self->current ? self->current : self->home ? self->home : percpu->root;
+	struct memcg_objcg *owner;
+
+	if (__builtin_expect(!group, 0))
+		return NULL;
+	owner = ((const struct memcg_head_ *)(const void *)group)->objcg;
+	if (!owner || !memcg_fast_(percpu, (const struct memcg_fast *)(const void *)owner, size, 1))
+		return NULL;
+	return owner;
+}
+
+static inline void *memcg_block_fill_(void *block, struct memcg_objcg *owner, size_t size)
+{
+	struct memcg_block_ *header = (struct memcg_block_ *)block;
+
+	header->owner = owner;
+	header->size = size | MEMCG_BLOCK_PLAIN;
+	return header + 1;
+}
+
+/* The payer of a plain block, NULL for any other, which is memcg_free()'s. @total receives what was charged. */
+static inline struct memcg_objcg *memcg_block_payer_(const struct memcg_block_ *block, size_t *total)
+{
+	*total = MEMCG_HEAP_HEADER + (block->size & MEMCG_BLOCK_SIZE_MASK);
+	return block->size >> MEMCG_BLOCK_SIZE_BITS == MEMCG_BLOCK_PLAIN >> MEMCG_BLOCK_SIZE_BITS ? block->owner : NULL;
+}
+
+/* Give @size bytes of @owner to this CPU's stock. 0: not done, memcg_uncharge_bytes() does it. */
+static inline int memcg_heap_repay_(const struct memcg_percpu *percpu, struct memcg_objcg *owner, size_t size)
+{
+	return memcg_fast_(percpu, (const struct memcg_fast *)(const void *)owner, size, 0);
 }
 
 #ifdef __cplusplus

@@ -14,29 +14,26 @@
 #include "charge/bytes.h"
 
 #define HEADER ((size_t)MEMCG_HEAP_HEADER)
-#define SIZE_BITS 56
-#define SIZE_MASK (((uint64_t)1 << SIZE_BITS) - 1)
+#define SIZE_BITS MEMCG_BLOCK_SIZE_BITS
+#define SIZE_MASK MEMCG_BLOCK_SIZE_MASK
 
-struct header {
-	struct memcg_objcg *owner; /* who pays; NULL: nobody. Kept alive by the bytes charged */
-	uint64_t size;             /* low 56 bits: bytes the caller asked for; above: log2 of the space before them */
-};
+_Static_assert(sizeof(struct memcg_block_) == HEADER, "public constant");
+_Static_assert((uint64_t)HEADER == 1U << (MEMCG_BLOCK_PLAIN >> SIZE_BITS),
+	       "a plain block has the header alone before it");
 
-_Static_assert(sizeof(struct header) == HEADER, "public constant");
-
-static struct header *header_of(const void *ptr)
+static struct memcg_block_ *header_of(const void *ptr)
 {
-	return (struct header *)(uintptr_t)ptr - 1;
+	return (struct memcg_block_ *)(uintptr_t)ptr - 1;
 }
 
-static size_t space_before(const struct header *header)
+static size_t space_before(const struct memcg_block_ *header)
 {
 	return (size_t)1 << (header->size >> SIZE_BITS);
 }
 
 static void *fill_header(char *block, size_t space, struct memcg_objcg *owner, size_t size)
 {
-	struct header *header = (struct header *)(void *)(block + space) - 1;
+	struct memcg_block_ *header = (struct memcg_block_ *)(void *)(block + space) - 1;
 
 	header->owner = owner;
 	header->size = size | (uint64_t)__builtin_ctzl(space) << SIZE_BITS;
@@ -112,7 +109,7 @@ void *memcg_heap_calloc(struct memcg *group, size_t nr, size_t size, unsigned in
 /* A block with padding before it cannot be resized by the backing allocator. */
 static void *realloc_copy(void *ptr, size_t size, unsigned int flags)
 {
-	struct header *header = header_of(ptr);
+	struct memcg_block_ *header = header_of(ptr);
 	size_t old = header->size & SIZE_MASK, space = space_before(header);
 	struct memcg_objcg *owner = header->owner;
 	char *block;
@@ -133,7 +130,7 @@ static void *realloc_copy(void *ptr, size_t size, unsigned int flags)
 
 void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned int flags)
 {
-	struct header *header;
+	struct memcg_block_ *header;
 	struct memcg_objcg *owner;
 	size_t old;
 	char *block;
@@ -160,26 +157,48 @@ void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned i
 	return fill_header(block, HEADER, owner, size);
 }
 
+static noinline void free_slow(void *ptr)
+{
+	struct memcg_block_ *header = header_of(ptr);
+	struct memcg_objcg *owner = header->owner;
+	size_t space = space_before(header), total = space + (header->size & SIZE_MASK);
+
+	mem_backing.free((char *)ptr - space);
+	repay(owner, total);
+}
+
 void memcg_free(void *ptr)
 {
-	struct header *header;
+	struct memcg_block_ *header;
 	struct memcg_objcg *owner;
-	size_t space, total;
+	size_t total;
 
 	if (!ptr)
 		return;
 	header = header_of(ptr);
-	space = space_before(header);
-	total = space + (header->size & SIZE_MASK);
-	owner = header->owner;
-	mem_backing.free((char *)ptr - space);
-	if (owner && unlikely(!bytes_refill_fast(owner, total)))
+	owner = memcg_block_payer_(header, &total);
+	if (unlikely(!owner)) {
+		free_slow(ptr);
+		return;
+	}
+	mem_backing.free(header);
+	if (unlikely(!memcg_heap_repay_(&memcg_percpu, owner, total)))
 		repay(owner, total);
 }
 
 void *memcg_malloc(size_t size)
 {
-	return memcg_heap_alloc(NULL, 0, size, 0);
+	size_t total = HEADER + size;
+	struct memcg_objcg *owner = memcg_heap_pay_(&memcg_percpu, total);
+	void *block;
+
+	if (unlikely(!owner))
+		return memcg_heap_alloc(NULL, 0, size, 0);
+	block = mem_backing.malloc(total);
+	if (likely(block))
+		return memcg_block_fill_(block, owner, size);
+	repay(owner, total);
+	return out_of_memory();
 }
 
 void *memcg_calloc(size_t nr, size_t size)

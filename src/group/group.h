@@ -52,7 +52,10 @@ struct memcg_objcg {
 _Static_assert(offsetof(struct memcg, memory) % PAIR_SIZE == 0, "the counter begins a pair");
 _Static_assert(offsetof(struct memcg_objcg, residue) % PAIR_SIZE == 0, "what is written begins a pair");
 _Static_assert(offsetof(struct css, refs) % PAIR_SIZE == 0, "references begin a pair");
-_Static_assert(offsetof(struct memcg, fast) == 0, "the inline path finds it at the head");
+_Static_assert(offsetof(struct memcg, fast) == offsetof(struct memcg_head_, fast) &&
+		       offsetof(struct memcg, objcg) == offsetof(struct memcg_head_, objcg),
+	       "the inline path finds them at the head");
+_Static_assert(offsetof(struct memcg_objcg, fast) == 0, "the inline path finds it at the head");
 
 extern struct lock tree_lock;
 extern struct id_table objcg_ids;

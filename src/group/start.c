@@ -61,6 +61,7 @@ static int start_locked(const struct memcg_options *options)
 	}
 	if (!(options->flags & MEMCG_INIT_NO_HOST_MAX))
 		page_counter_set_max(&root->memory, host_max_pages());
+	store_release(&memcg_percpu.root, root);
 	store_release(&root_group, root);
 	return 0;
 }

@@ -116,6 +116,7 @@ static int choose_index(const struct memcg_options *options)
 	}
 	memcg_percpu.rseq = registered && want != MEMCG_INDEX_THREAD && !(options->flags & MEMCG_INIT_PORTABLE) &&
 			    fence_start() == 0;
+	memcg_percpu.thread_off = thread_head_offset();
 	memcg_percpu.rseq_off = memcg_percpu.rseq ? rseq_offset() : thread_scratch_offset();
 	switch (want) {
 	case MEMCG_INDEX_MM_CID:

@@ -7,6 +7,7 @@
 
 #include "base/sim.h"
 #include "percpu/area.h"
+#include "percpu/thread.h"
 
 uint32_t memcg_sim_index(void)
 {
@@ -41,6 +42,11 @@ int memcg_sim_commit(uint32_t index, uint64_t *slot, uint64_t before, uint64_t a
 		return 0;
 	}
 	return sim_section_commit(slot, after);
+}
+
+const struct memcg_thread_head_ *memcg_sim_thread_head(void)
+{
+	return (const struct memcg_thread_head_ *)(const void *)thread_self();
 }
 
 int memcg_sim_fast(const struct memcg_fast *fast, unsigned long nr, int take)

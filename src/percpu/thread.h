@@ -6,7 +6,7 @@
 #ifndef PERCPU_THREAD_H
 #define PERCPU_THREAD_H
 
-#include <memcg/charge.h>
+#include <memcg/inline.h>
 
 #include "base/compiler.h"
 #include "base/sim.h"
@@ -21,6 +21,9 @@ struct thread_state {
 	uint64_t scratch[2];          /* where the rseq form writes in a process without rseq; never read */
 };
 
+_Static_assert(offsetof(struct thread_state, current) == offsetof(struct memcg_thread_head_, current) &&
+		       offsetof(struct thread_state, home) == offsetof(struct memcg_thread_head_, home),
+	       "the inline path finds them at the head");
 _Static_assert(sizeof(struct thread_state) <= 128, "the initial-exec block is scarce");
 
 #ifdef MEMCG_SIM
@@ -31,6 +34,11 @@ static inline struct thread_state *thread_self(void)
 }
 
 static inline ptrdiff_t thread_index_offset(void)
+{
+	return 0;
+}
+
+static inline ptrdiff_t thread_head_offset(void)
 {
 	return 0;
 }
@@ -53,6 +61,11 @@ static inline struct thread_state *thread_self(void)
 static inline ptrdiff_t thread_index_offset(void)
 {
 	return (char *)&thread_state.index - (char *)__builtin_thread_pointer();
+}
+
+static inline ptrdiff_t thread_head_offset(void)
+{
+	return (char *)&thread_state - (char *)__builtin_thread_pointer();
 }
 
 static inline ptrdiff_t thread_scratch_offset(void)
