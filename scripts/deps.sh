@@ -4,7 +4,7 @@
 # are not there. Without root or sudo: name them and fail. DEPS=skip trusts the machine as it is.
 set -eu
 
-build='gcc libc6-dev meson ninja-build pkg-config liburcu-dev'
+build='gcc binutils libc6-dev meson ninja-build pkg-config liburcu-dev'
 run="$build liblua5.4-dev"
 test="$run g++ clang libcmocka-dev bats lua5.4 sqlite3 libsqlite3-dev redis-server redis-tools xz-utils python3
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 valgrind jq procps"

@@ -14,18 +14,18 @@ int main(int argc, char **argv)
 	struct sim_options opts;
 	int code;
 
-	if (argc >= 2 && !strcmp(argv[1], "--help")) {
+	if (argc >= 2 && strcmp(argv[1], "--help") == 0) {
 		fputs(usage, stdout);
 		return 0;
 	}
-	if (argc >= 2 && !strcmp(argv[1], "explore")) {
+	if (argc >= 2 && strcmp(argv[1], "explore") == 0) {
 		code = sim_options_parse(argc - 1, argv + 1, &opts);
 		if (code >= 0)
 			return code;
 		sim_init();
 		return sim_explore(&opts);
 	}
-	if (argc == 2 && !strcmp(argv[1], "selftest")) {
+	if (argc == 2 && strcmp(argv[1], "selftest") == 0) {
 		sim_init();
 		return sim_selftest();
 	}

@@ -12,7 +12,7 @@ const struct sim_test *sim_find_test(const char *name)
 
 	for (unsigned int i = 0; i < 2; i++)
 		for (const struct sim_test *const *test = lists[i]; *test; test++)
-			if (!strcmp((*test)->name, name))
+			if (strcmp((*test)->name, name) == 0)
 				return *test;
 	return NULL;
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define HEADER "memcg-sim replay 1\n"
+
 static const char *const action_names[] = {
 	[SIM_ACT_RUN] = "run",     [SIM_ACT_PLACE] = "place", [SIM_ACT_PREEMPT] = "preempt",
 	[SIM_ACT_DRAIN] = "drain", [SIM_ACT_IRQ] = "irq",     [SIM_ACT_NEXT] = "next",
@@ -55,7 +57,7 @@ bool sim_file_write(const char *path, const struct sim_schedule *s, const struct
 
 	if (!out)
 		return false;
-	fprintf(out, "memcg-sim replay 1\n");
+	fputs(HEADER, out);
 	fprintf(out, "test %s\n", s->test->name);
 	fprintf(out, "seed %" PRIu64 "\n", s->seed);
 	fprintf(out, "memory %s\n", s->opts->tso ? "tso" : "sc");
@@ -66,37 +68,40 @@ bool sim_file_write(const char *path, const struct sim_schedule *s, const struct
 	return !fclose(out);
 }
 
-static bool parse_who(const char *who, uint8_t *ctx)
+static bool is(const char *word, const char *name)
 {
-	unsigned int id;
-	char rest[8] = "";
+	return word && strcmp(word, name) == 0;
+}
 
-	if (!strcmp(who, "main")) {
-		*ctx = 0;
-		return true;
-	}
-	if (sscanf(who, "T%u%7s", &id, rest) < 1 || !id || id >= SIM_MAX_FIBRES || (*rest && strcmp(rest, "/irq")))
+static bool parse_number(const char *word, unsigned long below, unsigned long *number)
+{
+	char *end;
+
+	if (!word || *word < '0' || *word > '9')
 		return false;
-	*ctx = (uint8_t)(id * 2 + (*rest != '\0'));
+	*number = strtoul(word, &end, 10);
+	return !*end && *number < below;
+}
+
+/* "main", "T2", "T2/irq". */
+static bool parse_who(char *who, uint8_t *ctx)
+{
+	char *irq = who ? strstr(who, "/irq") : NULL;
+	unsigned long id;
+
+	*ctx = 0;
+	if (is(who, "main"))
+		return true;
+	if (irq)
+		*irq = '\0';
+	if (!who || who[0] != 'T' || !parse_number(who + 1, SIM_MAX_FIBRES, &id) || !id)
+		return false;
+	*ctx = (uint8_t)(id * 2 + (irq != NULL));
 	return true;
 }
 
-static bool parse_decision(const char *line)
+static void add_decision(struct sim_logged logged)
 {
-	char who[16], what[16], arg[16] = "";
-	struct sim_logged logged = { .n = 0 };
-	unsigned int b = 0;
-
-	if (sscanf(line, "at %15s %u: %15s %15s %u", who, &logged.n, what, arg, &b) < 3 || !parse_who(who, &logged.ctx))
-		return false;
-	while (logged.action.kind <= SIM_ACT_NEXT && strcmp(what, action_names[logged.action.kind]))
-		logged.action.kind++;
-	if (logged.action.kind > SIM_ACT_NEXT)
-		return false;
-	logged.action.a = (uint8_t)strtoul(arg[0] == 'T' ? arg + 1 : arg, NULL, 10);
-	logged.action.b = (uint8_t)b;
-	if (logged.action.a >= SIM_MAX_FIBRES || b >= SIM_MAX_CPUS)
-		return false;
 	if (replay.nr == replay.room) {
 		replay.room = replay.room ? replay.room * 2 : 64;
 		replay.log = realloc(replay.log, replay.room * sizeof(*replay.log));
@@ -104,29 +109,57 @@ static bool parse_decision(const char *line)
 			abort();
 	}
 	replay.log[replay.nr++] = logged;
+}
+
+/* What follows "at": who, point, what, and up to two numbers. */
+static bool parse_decision(char **rest)
+{
+	char *who = strtok_r(NULL, " ", rest), *point = strtok_r(NULL, " :", rest);
+	char *what = strtok_r(NULL, " \n", rest), *first = strtok_r(NULL, " \n", rest);
+	char *second = strtok_r(NULL, " \n", rest);
+	struct sim_logged logged = { .n = 0 };
+	unsigned long n, a = 0, b = 0;
+
+	if (!parse_who(who, &logged.ctx) || !parse_number(point, UINT32_MAX, &n))
+		return false;
+	while (logged.action.kind <= SIM_ACT_NEXT && !is(what, action_names[logged.action.kind]))
+		logged.action.kind++;
+	if (logged.action.kind > SIM_ACT_NEXT ||
+	    (first && !parse_number(first + (*first == 'T'), SIM_MAX_FIBRES, &a)) ||
+	    (second && !parse_number(second, SIM_MAX_CPUS, &b)))
+		return false;
+	logged.n = (uint32_t)n;
+	logged.action.a = (uint8_t)a;
+	logged.action.b = (uint8_t)b;
+	add_decision(logged);
 	return true;
 }
 
-static bool parse_line(const char *line, struct sim_options *opts)
+static bool parse_line(char *line, struct sim_options *opts)
 {
-	char key[16], value[100];
+	char *rest, *key = strtok_r(line, " \n", &rest), *value;
+	unsigned long number = 0;
 
-	if (!strncmp(line, "at ", 3))
-		return parse_decision(line);
-	if (sscanf(line, "%15s %99s", key, value) != 2)
+	if (is(key, "at"))
+		return parse_decision(&rest);
+	value = strtok_r(NULL, " \n", &rest);
+	if (!value)
 		return false;
-	if (!strcmp(key, "test"))
+	if (is(key, "test")) {
 		snprintf(replay.test, sizeof(replay.test), "%s", value);
-	else if (!strcmp(key, "seed"))
+	} else if (is(key, "seed")) {
 		replay.seed = strtoull(value, NULL, 10);
-	else if (!strcmp(key, "memory"))
-		opts->tso = !strcmp(value, "tso");
-	else if (!strcmp(key, "cpus"))
-		opts->cpus = (unsigned int)strtoul(value, NULL, 10);
-	else if (!strcmp(key, "fault"))
-		return sim_fault_find(value, &opts->fault);
-	else
-		return !strcmp(line, "memcg-sim replay 1\n");
+	} else if (is(key, "memory")) {
+		opts->tso = is(value, "tso");
+		return opts->tso || is(value, "sc");
+	} else if (is(key, "cpus")) {
+		bool good = parse_number(value, SIM_MAX_CPUS + 1, &number);
+
+		opts->cpus = (unsigned int)number;
+		return good;
+	} else {
+		return is(key, "fault") && sim_fault_find(value, &opts->fault);
+	}
 	return true;
 }
 
@@ -134,7 +167,7 @@ static bool parse(const char *path, struct sim_options *opts)
 {
 	FILE *in = fopen(path, "r");
 	char line[256];
-	bool good = in && fgets(line, sizeof(line), in) && !strcmp(line, "memcg-sim replay 1\n");
+	bool good = in && fgets(line, sizeof(line), in) && is(line, HEADER);
 
 	while (good && fgets(line, sizeof(line), in))
 		good = line[0] == '\n' || line[0] == '#' || parse_line(line, opts);

@@ -73,7 +73,7 @@ static const char *const scheduler_names[] = {
 };
 
 static const char *const fault_names[] = { [FAULT_NONE] = "none",
-#define X(id, name) [FAULT_##id] = name,
+#define X(id, name) [FAULT_##id] = (name),
 					   SIM_FAULTS(X)
 #undef X
 };
@@ -95,7 +95,7 @@ const char *sim_fault_name(enum sim_fault fault)
 bool sim_fault_find(const char *name, enum sim_fault *fault)
 {
 	for (unsigned int i = 0; i < NR_FAULTS; i++) {
-		if (strcmp(name, fault_names[i]))
+		if (strcmp(name, fault_names[i]) != 0)
 			continue;
 		*fault = (enum sim_fault)i;
 		return true;
@@ -115,13 +115,13 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
 static bool set_choice(int option, const char *arg, struct sim_options *opts)
 {
 	if (option == OPT_MEMORY) {
-		opts->tso = !strcmp(arg, "tso");
-		return opts->tso || !strcmp(arg, "sc");
+		opts->tso = strcmp(arg, "tso") == 0;
+		return opts->tso || strcmp(arg, "sc") == 0;
 	}
 	if (option == OPT_FAULT)
 		return sim_fault_find(arg, &opts->fault);
 	for (unsigned int i = SIM_SCHED_MIX; i <= SIM_SCHED_EXHAUSTIVE; i++)
-		if (!strcmp(arg, scheduler_names[i])) {
+		if (strcmp(arg, scheduler_names[i]) == 0) {
 			opts->scheduler = (enum sim_scheduler)i;
 			return true;
 		}

@@ -51,6 +51,7 @@ static const char *const kind_names[] = {
 	[SIM_IRQ_BEGIN] = "irq begin",
 	[SIM_IRQ_END] = "irq end",
 	[SIM_EXIT] = "ends",
+	[SIM_PLANTED] = "FAULT",
 	[SIM_FAILED] = "FAILS",
 };
 
@@ -271,11 +272,11 @@ static void print_sleepers(void)
 /* The failing run was recorded. */
 void sim_print_failure(const struct sim_schedule *s)
 {
-	char who[16], name[128], at[256];
+	char who[16], name[128], at[384];
 
 	add_places();
 	sim_fibre_name(sim.failure.fibre, sim.failure.irq, who, sizeof(who));
-	place(sim.failure.pc, at, sizeof(at));
+	place_of_step(step_at(sim.nr_trace - 1), at, sizeof(at)); /* the failure itself */
 	printf("FAILURE in test %s: %s: %s\n", s->test->name, failure_names[sim.failure.kind], sim.failure.text);
 	printf("  %s in %s\n", who, at);
 	if (sim.failure.addr) {

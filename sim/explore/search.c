@@ -69,6 +69,7 @@ static void work(struct shared *shared, struct worker *worker, const struct sim_
 
 static void *share(size_t size)
 {
+	/* cppcheck-suppress invalidFunctionArg */
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED) {

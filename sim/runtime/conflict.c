@@ -51,10 +51,7 @@ void sim_conflict_init(void)
 	for (unsigned int i = 0; i < 3; i++) {
 		size_t size = ((ranges[i].end - ranges[i].start) / 8 + 2) * sizeof(struct word);
 
-		ranges[i].words =
-			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (ranges[i].words == MAP_FAILED)
-			abort();
+		ranges[i].words = sim_reserve(NULL, size);
 	}
 }
 

@@ -103,7 +103,7 @@ bool sim_in_child(void);    /* has sim_fork_child() been called in this run? */
 
 /* Failures and names. */
 
-_Noreturn void sim_assert_fail(const char *expr, const char *file, int line);
+void sim_assert_fail(const char *expr, const char *file, int line) __attribute__((noreturn));
 #define sim_check(expr) ((expr) ? (void)0 : sim_assert_fail(#expr, __FILE__, __LINE__))
 
 /*

@@ -48,10 +48,12 @@ static uint32_t fresh[PAGE_SHIFT];     /* per size: next slot of its open page *
 static uint32_t fresh_end[PAGE_SHIFT]; /* and the page's end */
 static uint32_t freed[PAGE_SHIFT];     /* per size: freed objects, latest first */
 
-static void *reserve(void *at, size_t size)
+/* Zeroed address space that costs what is touched of it. @at: where it must be, NULL anywhere. */
+void *sim_reserve(void *at, size_t size)
 {
-	void *p = mmap(at, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+	int fixed = at ? MAP_FIXED_NOREPLACE : 0;
+	/* cppcheck-suppress invalidFunctionArg */
+	void *p = mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
 
 	if (p == MAP_FAILED || (at && p != at)) {
 		fprintf(stderr, "memcg-sim: cannot reserve %zu bytes of address space\n", size);
@@ -62,10 +64,10 @@ static void *reserve(void *at, size_t size)
 
 void sim_memory_init(void)
 {
-	region = reserve((void *)REGION_BASE, ARENA_OFFSET + ((size_t)NR_PAGES << PAGE_SHIFT));
+	region = sim_reserve((void *)REGION_BASE, ARENA_OFFSET + ((size_t)NR_PAGES << PAGE_SHIFT));
 	madvise(region, ARENA_OFFSET + ((size_t)NR_PAGES << PAGE_SHIFT), MADV_NOHUGEPAGE);
-	pages = reserve(NULL, NR_PAGES * sizeof(*pages));
-	objects = reserve(NULL, NR_OBJECTS * sizeof(*objects));
+	pages = sim_reserve(NULL, NR_PAGES * sizeof(*pages));
+	objects = sim_reserve(NULL, NR_OBJECTS * sizeof(*objects));
 	sim_memory_reset();
 }
 
@@ -225,7 +227,7 @@ void sim_free(void *memory)
 	object = sim_memory_object(addr);
 	if (!object || object->base != addr)
 		sim_fail(SIM_FAIL_BAD_FREE, SIM_PC, addr, "free of what was not allocated");
-	if (object->state == SIM_OBJ_FREED)
+	else if (object->state == SIM_OBJ_FREED)
 		sim_fail(SIM_FAIL_BAD_FREE, SIM_PC, addr, "double free");
 	poison(object);
 	object->state = SIM_OBJ_FREED;

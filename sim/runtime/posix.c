@@ -44,8 +44,9 @@ void *sim_pthread_getspecific(unsigned int key);
 int sim_sem_init(void *sem, int shared, unsigned int value);
 int sim_sem_post(void *sem);
 void *sim_rcu_set_pointer(void **p, void *value);
-_Noreturn void sim_abort(void);
-_Noreturn void sim_libc_assert(const char *expr, const char *file, unsigned int line, const char *function);
+void sim_abort(void) __attribute__((noreturn));
+void sim_libc_assert(const char *expr, const char *file, unsigned int line, const char *function)
+	__attribute__((noreturn));
 
 static void (*destructors[SIM_NR_KEYS])(void *value);
 static unsigned int nr_keys;

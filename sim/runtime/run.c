@@ -12,7 +12,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <ucontext.h>
 
 struct sim_machine sim;
@@ -59,7 +58,10 @@ void sim_assert_fail(const char *expr, const char *file, int line)
 
 bool sim_fault(enum sim_fault fault)
 {
-	return sim.fault == fault;
+	if (sim.fault != fault)
+		return false;
+	sim_trace(SIM_PLANTED, 0, 0, 0, SIM_PC);
+	return true;
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -102,10 +104,7 @@ static void catch_signals(void)
 
 void sim_init(void)
 {
-	sim.log = mmap(NULL, SIM_LOG_MAX * sizeof(*sim.log), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sim.log == MAP_FAILED)
-		abort();
+	sim.log = sim_reserve(NULL, SIM_LOG_MAX * sizeof(*sim.log));
 	sim.view = -1;
 	sim_memory_init();
 	sim_globals_init();
@@ -211,7 +210,7 @@ static void reset(const struct sim_run *run)
 /* The engine's own first choice: who begins. It is logged as a decision of fibre 0. */
 static struct sim_fibre *first_fibre(void)
 {
-	uint8_t ids[SIM_MAX_FIBRES];
+	uint8_t ids[SIM_MAX_FIBRES] = { 0 };
 	unsigned int nr = 0, choice = 0;
 
 	for (unsigned int i = 1; i < sim.nr_fibres; i++)

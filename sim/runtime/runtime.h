@@ -72,7 +72,8 @@ enum sim_kind { /* of a step */
 	SIM_IRQ_BEGIN,
 	SIM_IRQ_END,
 	SIM_EXIT,
-	SIM_FAILED, /* the failure itself */
+	SIM_PLANTED, /* a planted fault takes effect */
+	SIM_FAILED,  /* the failure itself */
 };
 
 enum sim_failure_kind {
@@ -270,7 +271,7 @@ void sim_fibre_init(void);
 void sim_fibre_prepare(struct sim_fibre *f, void (*start)(void));
 void sim_fibre_resume(struct sim_fibre *f); /* engine -> fibre */
 void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to);
-_Noreturn void sim_fibre_leave(void); /* fibre -> engine, for good */
+void sim_fibre_leave(void) __attribute__((noreturn)); /* fibre -> engine, for good */
 enum {
 	SIM_STACK_SIZE = 256 << 10,
 	SIM_PARK_SIZE = 128 << 10
@@ -297,6 +298,7 @@ enum sim_object_state {
 	SIM_OBJ_LIVE,
 	SIM_OBJ_FREED
 };
+void *sim_reserve(void *at, size_t size);
 void sim_memory_init(void);
 void sim_memory_reset(void);
 void sim_memory_check(uintptr_t addr, size_t size, bool write, uintptr_t pc);
@@ -345,7 +347,7 @@ void sim_fill_cpus(void);
 void sim_wake(struct sim_fibre *f);
 int sim_idle_cpu(void);
 bool sim_can_run(const struct sim_fibre *f);
-_Noreturn void sim_fibre_exit(struct sim_fibre *f);
+void sim_fibre_exit(struct sim_fibre *f) __attribute__((noreturn));
 
 /* sleep.c */
 void sim_sleep_reset(void);
@@ -364,8 +366,8 @@ void sim_before_libc(void *to, size_t size, uintptr_t pc);
 void sim_init(void);
 bool sim_execute(const struct sim_run *run); /* true: no failure */
 uint64_t sim_random(uint64_t *state);        /* splitmix64 */
-_Noreturn void sim_fail(enum sim_failure_kind kind, uintptr_t pc, uintptr_t addr, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+void sim_fail(enum sim_failure_kind kind, uintptr_t pc, uintptr_t addr, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 4, 5)));
 
 /* trace.c */
 struct sim_step *sim_trace_slow(enum sim_kind kind, uintptr_t addr, size_t size, uint64_t value, uintptr_t pc,

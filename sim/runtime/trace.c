@@ -2,19 +2,12 @@
 /* The steps of a run, recorded for a report: a ring that keeps the latest. */
 #include "runtime.h"
 
-#include <stdlib.h>
-#include <sys/mman.h>
-
 void sim_trace_on(bool on)
 {
 	static struct sim_step *ring;
 
-	if (!ring) {
-		ring = mmap(NULL, SIM_TRACE_MAX * sizeof(*ring), PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (ring == MAP_FAILED)
-			abort();
-	}
+	if (!ring)
+		ring = sim_reserve(NULL, SIM_TRACE_MAX * sizeof(*ring));
 	sim.trace = on ? ring : NULL;
 	sim.nr_trace = 0;
 }

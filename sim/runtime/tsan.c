@@ -103,6 +103,8 @@ static void after_rmw(uintptr_t addr, unsigned int size, uint64_t old, uint64_t 
 	sim_written(addr, size, old != value);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): they make functions of types and expressions */
+
 #define RMW(bits, type, name, result)                                             \
 	type __tsan_atomic##bits##_##name(volatile type *p, type arg, int order); \
 	type __tsan_atomic##bits##_##name(volatile type *p, type arg, int order)  \
@@ -192,6 +194,8 @@ ATOMIC(8, uint8_t)
 ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);

@@ -5,9 +5,11 @@
  */
 #include "runtime.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -21,6 +23,7 @@ static struct place {
 } places[MAX_PLACES];
 static unsigned int nr_places;
 static unsigned int nr_resolved;
+static char exe[PATH_MAX]; /* this program */
 
 static struct place *find(uintptr_t pc)
 {
@@ -92,31 +95,49 @@ static void read_places(FILE *in, unsigned int first, unsigned int end)
 	}
 }
 
+static void exec_addr2line(unsigned int first, unsigned int end, int out)
+{
+	static char addr2line[] = "addr2line", flags[] = "-aife";
+	char text[BATCH][24], *argv[BATCH + 4] = { addr2line, flags, exe };
+
+	for (unsigned int i = first; i < end; i++) {
+		snprintf(text[i - first], sizeof(text[0]), "%#lx", (unsigned long)places[i].pc - 1);
+		argv[3 + i - first] = text[i - first];
+	}
+	argv[3 + end - first] = NULL;
+	dup2(out, STDOUT_FILENO);
+	dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(127);
+}
+
 static void resolve_batch(unsigned int first, unsigned int end)
 {
-	char exe[512], *command = NULL;
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	size_t size;
-	FILE *out = open_memstream(&command, &size), *in;
+	int ends[2];
+	pid_t pid;
+	FILE *in;
 
-	exe[len > 0 ? len : 0] = '\0';
-	if (!out)
+	if (pipe2(ends, O_CLOEXEC))
 		return;
-	fprintf(out, "addr2line -a -i -f -e '%s'", exe);
-	for (unsigned int i = first; i < end; i++)
-		fprintf(out, " %#lx", (unsigned long)places[i].pc - 1);
-	fprintf(out, " 2>/dev/null");
-	fclose(out);
-	in = popen(command, "r");
+	fflush(stdout);
+	pid = fork();
+	if (!pid)
+		exec_addr2line(first, end, ends[1]);
+	close(ends[1]);
+	in = fdopen(ends[0], "r");
 	if (in) {
 		read_places(in, first, end);
-		pclose(in);
+		fclose(in);
 	}
-	free(command);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
 }
 
 void sim_where_resolve(void)
 {
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[len > 0 ? len : 0] = '\0'; /* the child's own link is another program's by then */
 	while (nr_resolved < nr_places) {
 		unsigned int end = nr_places - nr_resolved < BATCH ? nr_places : nr_resolved + BATCH;
 

@@ -89,7 +89,7 @@ const struct sim_test test_charge_drain_small = {
 	.setup = one_group,
 	.check = stage_conserved,
 	.invariant = stage_invariant,
-	.exhaustive_bound = 2,
+	.exhaustive_bound = 3,
 };
 
 static void portable(void)

@@ -78,6 +78,61 @@ const struct sim_test test_destroy_bytes = {
 	.check = stage_nothing_left,
 };
 
+static void charges_page_dying(void)
+{
+	stage_charge(2, 1);
+	stage_uncharge(2, 1);
+	memcg_put(stage[2]);
+}
+
+static void destroys_only(void)
+{
+	struct memcg *group = memcg_get(stage[2]);
+
+	sim_check(memcg_destroy(group) == 0);
+	memcg_put(group);
+	memcg_tick();
+}
+
+static void leaf_left_nothing(void)
+{
+	sim_check(memcg_destroy(stage[1]) == 0);
+	memcg_put(stage[1]);
+	stage_nothing_left();
+}
+
+const struct sim_test test_destroy_small = {
+	.name = "destroy-small",
+	.about = "one page against one destruction, small enough for an exhaustive search",
+	.cpus = 2,
+	.threads = { charges_page_dying, destroys_only },
+	.setup = nested,
+	.check = leaf_left_nothing,
+	.exhaustive_bound = 2,
+};
+
+/*
+ * Bytes that were charged after death, to the parent, are put into the dead owner's slot by
+ * the fast path: exactly as many as fit, two pages, where one page is the owner's.
+ */
+static void charges_late(void)
+{
+	stage_charge_bytes(owner, 2, 100);
+	stage_charge_bytes(owner, 2, 4196);
+	stage_uncharge_bytes(owner, 2, 4196);
+	stage_uncharge_bytes(owner, 2, 100);
+	memcg_objcg_put(owner);
+}
+
+const struct sim_test test_late_bytes = {
+	.name = "late-bytes",
+	.about = "bytes charged to the parent land in the slot of a dead owner",
+	.cpus = 1,
+	.threads = { charges_late, destroys_all },
+	.setup = with_owner,
+	.check = stage_nothing_left,
+};
+
 /* Objects that outlive their group belong to the parent, exactly. */
 
 static void objects_first(void)

@@ -110,6 +110,12 @@ static void lowers(void)
 	stage_set_max(1, MAX / 2);
 }
 
+static void pages_if_granted(void)
+{
+	if (!stage_try(2, 20, 0))
+		stage_uncharge(2, 20);
+}
+
 static void handler_at_limit(void)
 {
 	if (!stage_try(2, 3, 0))
@@ -120,7 +126,7 @@ const struct sim_test test_irq_limit = {
 	.name = "irq-limit",
 	.about = "a handler charges in the middle of refusals, drains and limit writes",
 	.cpus = 2,
-	.threads = { refused, lowers, pages },
+	.threads = { refused, lowers, pages_if_granted },
 	.setup = limited,
 	.check = stage_conserved,
 	.invariant = stage_invariant,

@@ -147,6 +147,100 @@ const struct sim_test test_limit_race = {
 	.invariant = stage_invariant,
 };
 
+/*
+ * A climb that a higher level refuses is seen on the lower one for a while. Who asks there
+ * meanwhile, and may sleep, must wait for the truth.
+ */
+
+static void climb_setup(void)
+{
+	stage_start(0);
+	stage_make(1, 0, 4);
+	stage_make(2, 1, 8);
+	stage_make(3, 2, 0);
+}
+
+static void refused_above(void)
+{
+	sim_check(stage_try(3, 6, MEMCG_MAY_SLEEP) != 0);
+}
+
+static void refused_above_nowait(void)
+{
+	sim_check(stage_try(3, 5, 0) != 0);
+}
+
+static void fits_exactly(void)
+{
+	sim_check(stage_try(2, 4, MEMCG_MAY_SLEEP) == 0);
+	stage_uncharge(2, 4);
+}
+
+static void peak_of_what_fits(void)
+{
+	sim_check(stage_peak(1) == 4 && stage_peak(0) == 4);
+	stage_conserved();
+}
+
+const struct sim_test test_undecided = {
+	.name = "undecided",
+	.about = "climbs that a higher level refuses do not refuse others below it",
+	.cpus = 3,
+	.threads = { refused_above, fits_exactly, refused_above_nowait },
+	.setup = climb_setup,
+	.check = peak_of_what_fits,
+	.invariant = stage_invariant,
+};
+
+/* One page, two that want it. */
+
+static void one_page(void)
+{
+	stage_start(0);
+	stage_make(1, 0, 1);
+}
+
+static void wants_the_page(void)
+{
+	if (!stage_try(1, 1, MEMCG_MAY_SLEEP))
+		sim_note(SIM_LEDGER - 1, 1);
+}
+
+static void wants_the_page_nowait(void)
+{
+	if (!stage_try(1, 1, 0))
+		sim_note(SIM_LEDGER - 1, 1);
+}
+
+static void one_got_it(void)
+{
+	sim_check(sim_noted(SIM_LEDGER - 1) == 1);
+	sim_check(stage_peak(1) == 1);
+	stage_conserved();
+}
+
+const struct sim_test test_last_page = {
+	.name = "last-page",
+	.about = "two charges for one page, small enough for an exhaustive search",
+	.cpus = 2,
+	.threads = { wants_the_page_nowait, wants_the_page_nowait },
+	.setup = one_page,
+	.check = one_got_it,
+	.invariant = stage_invariant,
+	.exhaustive_bound = 3,
+};
+
+const struct sim_test test_last_page_sleeping = {
+	.name = "last-page-sleeping",
+	.about = "the same for charges that may sleep",
+	.cpus = 2,
+	.threads = { wants_the_page, wants_the_page },
+	.setup = one_page,
+	.check = one_got_it,
+	.invariant = stage_invariant,
+	.exhaustive_bound = 2,
+};
+
 /* memory.max is lowered, and raised, against charges. */
 
 static void charges_some(void)

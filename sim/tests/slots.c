@@ -77,6 +77,43 @@ static void tight(void)
 	stage_make(2, 0, 0);
 }
 
+static void in_a_limit(void)
+{
+	stage_start(48);
+	stage_make(1, 0, 256);
+	stage_make(2, 1, 160);
+	stage_make(3, 1, 0);
+}
+
+static void there_and_back(unsigned int nr, unsigned long pages)
+{
+	if (!stage_try(nr, pages, 0)) /* the variants may refuse: their stock is no fraction of a limit */
+		stage_uncharge(nr, pages);
+}
+
+static void grows_and_falls(void)
+{
+	there_and_back(2, 1);
+	stage_try(3, 9, 0);
+	there_and_back(2, 17);
+	there_and_back(3, 20);
+}
+
+static void drains_all(void)
+{
+	stage_drain(1);
+}
+
+const struct sim_test test_room = {
+	.name = "room",
+	.about = "slots are placed and grow within the CPU's budget and an eighth of each limit",
+	.cpus = 2,
+	.threads = { grows_and_falls, grows_and_falls, drains_all },
+	.setup = in_a_limit,
+	.check = stage_conserved,
+	.invariant = stage_room,
+};
+
 static void takes_turns(void)
 {
 	stage_charge(1, 1);

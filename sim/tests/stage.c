@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "charge/drain.h"
+#include "charge/obj_stock.h"
 #include "group/group.h"
 #include "group/house.h"
 #include "percpu/area.h"
@@ -148,6 +149,41 @@ void stage_invariant(void)
 		if (usage > seen[i])
 			sim_check((unsigned long)usage <= counter->max || counter->forced);
 		seen[i] = usage;
+	}
+}
+
+/* Pages that the slots of an area have room for, if their owners are below @top. */
+static unsigned long placed(const struct percpu_area *area, const struct css *top)
+{
+	unsigned long room = 0;
+
+	for (unsigned int i = 0; i < PAGE_SLOTS; i++) {
+		const struct css *css = id_lookup(&css_ids, (uint32_t)(area->page_slots[i] >> 32));
+
+		if (area->page_slots[i] && css && css_is_descendant(css, top))
+			room += MEMCG_SLOT_ROOM(area->page_slots[i]);
+	}
+	for (unsigned int i = 0; i < BYTE_SLOTS; i++) {
+		const struct memcg_objcg *objcg = id_lookup(&objcg_ids, (uint32_t)(area->byte_slots[i] >> 32));
+
+		if (area->byte_slots[i] && objcg && css_is_descendant(&objcg->memcg->css, top))
+			room += BYTE_ROOM_PAGES;
+	}
+	return room;
+}
+
+void stage_room(void)
+{
+	stage_invariant();
+	for (unsigned int i = 0; i < percpu_nr; i++)
+		sim_check(placed(percpu_area(i), &stage[0]->css) <= percpu_area(i)->budget);
+	for (unsigned int i = 0; i < STAGE_GROUPS; i++) {
+		unsigned long room = 0;
+
+		for (unsigned int k = 0; chosen[i] && k < percpu_nr; k++)
+			room += placed(percpu_area(k), &stage[i]->css);
+		if (room && MEMCG_STOCK == MEMCG_STOCK_RSEQ)
+			sim_check(room <= stage[i]->memory.room);
 	}
 }
 

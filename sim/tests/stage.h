@@ -45,6 +45,9 @@ void stage_tick(void);                      /* housekeeping until nothing is lef
 /* A1 and A3 at any instant: no usage below 0, and none raised over the max that is shown. Invariant. */
 void stage_invariant(void);
 
+/* A2 at any instant: no more is placed in slots than there is room for, by CPU and by level. Invariant. */
+void stage_room(void);
+
 /* A1 when nothing runs: after a drain each level counts what is charged below. Check. */
 void stage_conserved(void);
 

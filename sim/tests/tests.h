@@ -10,12 +10,12 @@ extern const struct sim_test test_charge_drain, test_charge_preempted, test_two_
 	test_charge_portable, test_force_move;
 /* limit.c */
 extern const struct sim_test test_refusal, test_refusal_two_levels, test_refusal_success, test_exact_limit,
-	test_limit_race, test_max_lowered;
+	test_limit_race, test_undecided, test_last_page, test_last_page_sleeping, test_max_lowered;
 /* slots.c */
-extern const struct sim_test test_replace_refill, test_replace_irq, test_budget;
+extern const struct sim_test test_replace_refill, test_replace_irq, test_room, test_budget;
 /* destroy.c */
-extern const struct sim_test test_destroy_charge, test_destroy_bytes, test_reparent, test_create_destroy,
-	test_walk_destroy, test_scope;
+extern const struct sim_test test_destroy_charge, test_destroy_bytes, test_destroy_small, test_late_bytes,
+	test_reparent, test_create_destroy, test_walk_destroy, test_scope;
 /* bytes.c */
 extern const struct sim_test test_bytes_drain, test_bytes_move, test_heap;
 /* irq.c */

@@ -224,10 +224,8 @@ static void fork_child(void)
 	struct memcg *root = memcg_root();
 	unsigned int i;
 
-	for (i = 0; i < percpu_nr; i++) {
-		if (percpu_touched(i))
-			stock_fork_child(percpu_area(i));
-	}
+	for (i = 0; i < percpu_nr; i++)
+		stock_fork_child(percpu_area(i));
 	while ((pos = css_next(pos, &root->css))) {
 		memcg_of(pos)->memory.pressure = 0;
 		memcg_of(pos)->memory.clean = 0;

@@ -6,7 +6,8 @@
  *   B1  A slot holds at most its room, which starts at two pages and doubles to eight as page slots' does; it
  *       is reserved like theirs (budget, an eighth of each limit).
  *   B2  What leaves a slot goes as whole pages to the page stock, or to the residue of its owner, which
- *       stays under a page: whole pages that it collects are given back at once.
+ *       stays under a page: whole pages that it collects are given back at once. (A dead owner's do
+ *       not: see objcg.c.)
  *   B3  Placement asks for permission as page slots do (stock_word.c, S1).
  *
  * An overflow keeps the part of a page and half the room, and a charge takes half the room at once, so
@@ -40,6 +41,7 @@ void bytes_count_pages(struct memcg_objcg *objcg, int64_t pages)
 
 static void pages_back(struct memcg_objcg *objcg, unsigned long pages)
 {
+	pages = objcg_may_give(objcg, pages);
 	if (!pages)
 		return;
 	bytes_count_pages(objcg, -(int64_t)pages);
@@ -58,11 +60,10 @@ static void to_residue(struct memcg_objcg *objcg, size_t bytes)
 static void settle(struct percpu_area *area, uint64_t word)
 {
 	struct memcg_objcg *objcg = id_lookup(&objcg_ids, (uint32_t)(word >> 32));
-	size_t held = MEMCG_SLOT_HELD(word);
-	unsigned long pages = held / PAGE;
+	unsigned long pages;
 
 	memcg_assert(objcg);
-	pages += objcg_add_residue(objcg, held % PAGE);
+	pages = objcg_add_residue(objcg, MEMCG_SLOT_HELD(word));
 	if (pages) {
 		/* Straight to the counters: it may be dying, and this may be a drain. */
 		atomic_add(&objcg->moved_pages, -(int64_t)pages);

@@ -187,7 +187,8 @@ void stock_drain_area(struct percpu_area *area, stock_match match, const void *a
 /* The fast path holds the lock outside slow sections, so that fork does not wait for it; it changes one number, or not yet. */
 void stock_fork_child(struct percpu_area *area)
 {
-	store_relaxed(&area->local.lock, 0);
+	if (load_relaxed(&area->local.lock)) /* also in an area that nothing was placed in yet */
+		store_relaxed(&area->local.lock, 0);
 }
 
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages)

@@ -40,7 +40,7 @@ struct memcg_objcg {
 	struct memcg_fast fast;         /* number and byte slots; constant */
 	struct memcg *memcg;            /* group; valid while not dead */
 	struct memcg_objcg *parent;     /* of the group's parent; constant, holds a reference; NULL for the root */
-	int64_t residue pair_aligned;   /* bytes charged and in no slot: under a page; atomic */
+	int64_t residue pair_aligned;   /* bytes charged and in no slot: under a page, or dead; atomic */
 	int64_t moved_pages;            /* pages that came from dead children, and odd ones; atomic */
 	int64_t live;                   /* once dead: OBJCG_BIAS, later bytes still charged; atomic */
 	uint64_t refs;                  /* one of the group, one of live bytes, handles', children's; atomic */

@@ -19,6 +19,11 @@
  *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
  *
+ * Between death and drain the fast path still finds the dead owner's slots, so bytes that were
+ * charged to an ancestor after death may land in one. They are real, but their pages are the
+ * ancestor's: of a dead owner no page is given back for bytes. What would be waits in its residue,
+ * which then exceeds a page, until the settling above hands it to where the pages are.
+ *
  * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and
  * an uncharge through the dead one must not find those of another (A5).
  */
@@ -99,7 +104,16 @@ unsigned long objcg_add_residue(struct memcg_objcg *objcg, unsigned long bytes)
 	do {
 		sum = old + (int64_t)bytes;
 	} while (!atomic_cas(&objcg->residue, &old, sum % (int64_t)MEMCG_PAGE_SIZE));
-	return (unsigned long)sum / MEMCG_PAGE_SIZE;
+	return objcg_may_give(objcg, (unsigned long)sum / MEMCG_PAGE_SIZE);
+}
+
+/* After the pages' bytes were taken from where they were: what lands there after death is seen to be late. */
+unsigned long objcg_may_give(struct memcg_objcg *objcg, unsigned long pages)
+{
+	if (!pages || !load_seq(&objcg->dead))
+		return pages;
+	atomic_add(&objcg->residue, (int64_t)(pages * MEMCG_PAGE_SIZE));
+	return 0;
 }
 
 void objcg_note_dead(struct memcg_objcg *objcg, const struct memcg_objcg *living, int64_t bytes)

@@ -21,6 +21,9 @@ static inline struct memcg_objcg *objcg_living(struct memcg_objcg *objcg)
 /* Bytes into the residue; returns the whole pages that this made, which are the caller's to give back. */
 unsigned long objcg_add_residue(struct memcg_objcg *objcg, unsigned long bytes);
 
+/* Bytes of @pages are in no slot any more: how many pages may be given back. 0 for a dead owner, whose residue takes the bytes. */
+unsigned long objcg_may_give(struct memcg_objcg *objcg, unsigned long pages);
+
 /* @bytes came (> 0) or went (< 0) through dead owners from @objcg up to @living. Slow section. */
 void objcg_note_dead(struct memcg_objcg *objcg, const struct memcg_objcg *living, int64_t bytes);
 
