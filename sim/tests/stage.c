@@ -167,7 +167,7 @@ static unsigned long placed(const struct percpu_area *area, const struct css *to
 		const struct memcg_objcg *objcg = id_lookup(&objcg_ids, (uint32_t)(area->byte_slots[i] >> 32));
 
 		if (area->byte_slots[i] && objcg && css_is_descendant(&objcg->memcg->css, top))
-			room += BYTE_ROOM_PAGES;
+			room += MEMCG_SLOT_ROOM(area->byte_slots[i]) / MEMCG_PAGE_SIZE;
 	}
 	return room;
 }

@@ -32,7 +32,7 @@ int css_init(struct css *css, struct css *parent)
 
 /*
  * As cds_list_add_tail_rcu() and cds_list_del_rcu(), by release stores that pair with the loads of
- * css_next_rcu(): theirs are plain ones behind barriers, which ThreadSanitizer does not see.
+ * css_next(): theirs are plain ones behind barriers, which ThreadSanitizer does not see.
  */
 static void list_add_tail(struct cds_list_head *node, struct cds_list_head *head)
 {

@@ -54,9 +54,6 @@ bool css_put(struct css *css);    /* true: that was the last one */
 
 bool css_is_descendant(const struct css *css, const struct css *ancestor); /* or the same */
 struct css *css_common_ancestor(struct css *a, struct css *b);
-struct css *css_next(struct css *pos,
-		     struct css *top); /* pre-order; tree lock; NULL: end. pos may have been unlinked */
-struct css *css_next_rcu(struct css *pos,
-			 struct css *top); /* the same in a read section; pos must not have been unlinked before it */
+struct css *css_next(struct css *pos, struct css *top); /* pre-order; NULL: from top on, or the end. Locking: walk.c */
 
 #endif

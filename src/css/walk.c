@@ -4,7 +4,8 @@
  *
  * Children are in the order of their serial numbers, so a position that was unlinked
  * meanwhile continues with the first sibling of a higher serial: each node that was
- * there all along is met exactly once.
+ * there all along is met exactly once. The caller holds the tree lock, or a read section
+ * and a reference on where it stands.
  */
 #include "base/assert.h"
 #include "base/rcu.h"
@@ -12,17 +13,19 @@
 
 static struct css *first_child(struct css *css)
 {
-	return cds_list_empty(&css->children) ? NULL : container_of(css->children.next, struct css, sibling);
+	struct cds_list_head *node = load_acquire(&css->children.next);
+
+	return node == &css->children ? NULL : container_of(node, struct css, sibling);
 }
 
 static struct css *next_sibling(struct css *css)
 {
-	struct cds_list_head *end = &css->parent->children, *node = css->sibling.next;
+	struct cds_list_head *end = &css->parent->children, *node = load_acquire(&css->sibling.next);
 
 	if (css_dying(css)) {
-		node = end->next;
-		while (node != end && container_of(node, struct css, sibling)->serial < css->serial)
-			node = node->next;
+		node = load_acquire(&end->next);
+		while (node != end && container_of(node, struct css, sibling)->serial <= css->serial)
+			node = load_acquire(&node->next);
 	}
 	return node == end ? NULL : container_of(node, struct css, sibling);
 }
@@ -39,22 +42,4 @@ struct css *css_next(struct css *pos, struct css *top)
 		pos = pos->parent;
 	}
 	return next;
-}
-
-struct css *css_next_rcu(struct css *pos, struct css *top)
-{
-	struct cds_list_head *head;
-
-	if (!pos)
-		return top;
-	head = load_acquire(&pos->children.next);
-	if (head != &pos->children)
-		return container_of(head, struct css, sibling);
-	while (pos != top) {
-		head = load_acquire(&pos->sibling.next);
-		if (head != &pos->parent->children)
-			return container_of(head, struct css, sibling);
-		pos = pos->parent;
-	}
-	return NULL;
 }

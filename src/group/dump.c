@@ -3,8 +3,9 @@
  * memcg_dump: the tree and its largest groups, without allocation or lock (B2), for the refusal
  * path, for handlers and for debuggers.
  *
- * The tree is read as it is at each step. A group that is destroyed meanwhile may be
- * listed or not; the walk then may end early, but never leaves the tree.
+ * The tree is read as it is at each step; a group that is created or destroyed meanwhile may be
+ * listed or not. Nothing is held while a line is written but a reference: whoever reads the
+ * other end of a full pipe may be waiting for a grace period.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,13 +73,33 @@ static int dump_group(int fd, const struct memcg *memcg, unsigned int indent)
 	return write_text(fd, &text);
 }
 
+/* The next group of the walk, with a reference, for the one of @pos. Only the step is a read section. */
+static struct css *step(struct css *pos, struct css *top)
+{
+	struct css *next = pos;
+
+	rcu_lock();
+	do {
+		next = css_next(next, top);
+	} while (next && !css_tryget(next));
+	rcu_unlock();
+	if (pos)
+		memcg_put(memcg_of(pos));
+	return next;
+}
+
 static int dump_tree(int fd, struct memcg *top)
 {
 	struct css *pos = NULL;
 	int err = 0;
 
-	while (!err && (pos = css_next_rcu(pos, &top->css)))
+	while ((pos = step(pos, &top->css))) {
 		err = dump_group(fd, memcg_of(pos), pos->depth - top->css.depth);
+		if (err) {
+			memcg_put(memcg_of(pos));
+			break;
+		}
+	}
 	return err;
 }
 
@@ -88,7 +109,7 @@ static bool larger(unsigned long usage, uint64_t id, unsigned long other, uint64
 	return usage != other ? usage > other : id < other_id;
 }
 
-/* The largest group that comes after (@usage, @id) in that order: one pass for each line, no memory. */
+/* The largest group that comes after (@usage, @id) in that order, with a reference: one pass for each line, no memory. */
 static struct memcg *next_largest(struct memcg *top, unsigned long *usage, uint64_t *id)
 {
 	unsigned long best_usage = 0, limit = *usage;
@@ -96,7 +117,8 @@ static struct memcg *next_largest(struct memcg *top, unsigned long *usage, uint6
 	struct memcg *best = NULL;
 	struct css *pos = NULL;
 
-	while ((pos = css_next_rcu(pos, &top->css))) {
+	rcu_lock();
+	while ((pos = css_next(pos, &top->css))) {
 		struct memcg *memcg = memcg_of(pos);
 		unsigned long mine = page_counter_read(&memcg->memory);
 
@@ -108,6 +130,9 @@ static struct memcg *next_largest(struct memcg *top, unsigned long *usage, uint6
 			best_id = memcg_id(memcg);
 		}
 	}
+	if (best && !css_tryget(&best->css))
+		best = NULL;
+	rcu_unlock();
 	*usage = best_usage;
 	*id = best_id;
 	return best;
@@ -130,6 +155,7 @@ static int dump_largest(int fd, struct memcg *top, unsigned int nr)
 		text_str(&text, path);
 		put_pages(&text, "current", usage);
 		text_str(&text, "\n");
+		memcg_put(memcg);
 		err = write_text(fd, &text);
 	}
 	return err;
@@ -140,11 +166,9 @@ int memcg_dump(int fd, struct memcg *top, unsigned int max_groups)
 	int saved = errno, err;
 
 	top = top ? top : memcg_root();
-	rcu_lock();
 	err = dump_tree(fd, top);
 	if (!err && max_groups)
 		err = dump_largest(fd, top, max_groups);
-	rcu_unlock();
 	errno = saved;
 	return err;
 }

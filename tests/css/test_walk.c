@@ -100,7 +100,7 @@ static void parents_first_oldest_first(void **state)
 
 	(void)state;
 	while ((pos = css_next(pos, nodes[0]))) {
-		rcu = css_next_rcu(rcu, nodes[0]);
+		rcu = css_next(rcu, nodes[0]);
 		assert_ptr_equal(rcu, pos);
 		i = index_of(pos);
 		assert_true(i == 0 || met[(i - 1) / 3]);
@@ -109,7 +109,7 @@ static void parents_first_oldest_first(void **state)
 		met[i]++;
 		nr++;
 	}
-	assert_null(css_next_rcu(rcu, nodes[0]));
+	assert_null(css_next(rcu, nodes[0]));
 	assert_int_equal(nr, NODES);
 }
 
@@ -126,7 +126,6 @@ static void stays_below_top(void **state)
 	assert_int_equal(nr, 1 + (int)nodes[2]->nr_descendants);
 	assert_ptr_equal(css_next(NULL, nodes[NODES - 1]), nodes[NODES - 1]);
 	assert_null(css_next(nodes[NODES - 1], nodes[NODES - 1]));
-	assert_null(css_next_rcu(nodes[NODES - 1], nodes[NODES - 1]));
 }
 
 /* For each node as victim, when the walk stands on it: with all below it. */
