@@ -109,6 +109,28 @@ const struct sim_test test_charge_portable = {
 	.invariant = stage_invariant,
 };
 
+static void portable_bytes(void)
+{
+	struct memcg_objcg *owner = memcg_objcg_get(stage[2]);
+
+	stage_charge_bytes(owner, 2, 3000);
+	stage_charge_bytes(owner, 2, 5000);
+	stage_uncharge_bytes(owner, 2, 8000);
+	memcg_objcg_put(owner);
+}
+
+const struct sim_test test_portable_irq = {
+	.name = "portable-irq",
+	.about = "the same with bytes, and a handler in the middle of it",
+	.cpus = 2,
+	.threads = { charges, portable_bytes, drains },
+	.setup = portable,
+	.check = stage_conserved,
+	.invariant = stage_invariant,
+	.handler = charges,
+	.max_irqs = 2,
+};
+
 static void forces(void)
 {
 	stage_try(2, 5, MEMCG_FORCE);

@@ -25,6 +25,10 @@ int fence_all(void)
 {
 	if (sim_fault(FAULT_NO_FENCE_IN_DRAIN))
 		return 0;
+	if (!memcg_percpu.rseq) {
+		rcu_synchronize();
+		return 0;
+	}
 	if (sim_fault(FAULT_FENCE_BY_CID)) {
 		unsigned int i;
 
