@@ -30,6 +30,16 @@ static inline void *fast_alloc(size_t align, size_t size)
 	return is_idle() ? idle_alloc(align, size) : slow_alloc(align, size);
 }
 
+/*
+ * A block that the allocator below gave to who calls it directly: an object loaded with
+ * RTLD_DEEPBIND, or one that knows __libc_malloc(). Before glibc's blocks stands their size,
+ * whose top byte is 0; no header's is. Not of blocks in the arena.
+ */
+static inline bool is_foreign(const void *ptr)
+{
+	return !(((const struct memcg_block_ *)ptr - 1)->size >> MEMCG_BLOCK_SIZE_BITS);
+}
+
 /* What is not the straight way. */
 HIDDEN void *no_memory(struct memcg_objcg *owner, size_t size);
 HIDDEN void slow_free(void *ptr);

@@ -56,13 +56,17 @@ size_t charged_size(const void *ptr)
 {
 	if (!ptr)
 		return 0;
-	return unlikely(boot_owns(ptr)) ? boot_size(ptr) : memcg_heap_size(ptr);
+	if (unlikely(boot_owns(ptr)))
+		return boot_size(ptr);
+	return unlikely(is_foreign(ptr)) ? 0 : memcg_heap_size(ptr);
 }
 
 static COLD void *slow_realloc(void *ptr, size_t size)
 {
 	if (boot_owns(ptr))
 		return boot_move(ptr, size);
+	if (is_foreign(ptr))
+		return next_malloc.realloc(ptr, size);
 	if (call_mode() == CALL_NESTED)
 		return memcg_heap_realloc(memcg_unaccounted(), ptr, size, 0);
 	return charged_realloc(ptr, size);
@@ -72,7 +76,7 @@ void *charged_realloc(void *ptr, size_t size)
 {
 	void *block;
 
-	if (unlikely(boot_owns(ptr) || !is_idle()))
+	if (unlikely(boot_owns(ptr) || is_foreign(ptr) || !is_idle()))
 		return slow_realloc(ptr, size);
 	thread_self.phase = THREAD_BUSY;
 	block = memcg_heap_realloc(NULL, ptr, size, MEMCG_MAY_SLEEP);
@@ -86,6 +90,10 @@ COLD void slow_free(void *ptr)
 
 	if (boot_owns(ptr))
 		return;
+	if (is_foreign(ptr)) {
+		next_malloc.free(ptr);
+		return;
+	}
 	phase = thread_busy();
 	memcg_free(ptr);
 	thread_self.phase = phase;

@@ -134,3 +134,34 @@ setup() {
 	LD_PRELOAD=$PWD/part.so ends_with 0 $memcg run --max 64M -- sort -S 8M lines
 	cmp out sorted
 }
+
+@test "blocks of the C library from objects that bypass us" {
+	cat >deep.c <<-END
+		#include <stdlib.h>
+		#include <string.h>
+		char *deep(void) { char *p = malloc(100); return p ? strcpy(p, "deep") : p; }
+	END
+	cat >bypass.c <<-END
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <malloc.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		void *__libc_malloc(size_t);
+		int main(void) {
+			void *object = dlopen("./deep.so", RTLD_NOW | RTLD_DEEPBIND);
+			char *(*deep)(void) = (char *(*)(void))dlsym(object, "deep");
+			for (int i = 0; i < 1000; i++) {
+				char *a = deep(), *b = __libc_malloc(i), *c = realloc(deep(), 10000);
+				if (strcmp(a, "deep") || strcmp(c, "deep") || malloc_usable_size(a)) return 1;
+				free(a); free(b); free(c);
+			}
+			puts("good");
+		}
+	END
+	cc -shared -fPIC -o deep.so deep.c
+	cc -o bypass bypass.c -ldl
+	ends_with 0 $memcg run --max 64M -- ./bypass
+	[ "$(cat out)" = good ]
+}
