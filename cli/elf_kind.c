@@ -49,7 +49,7 @@ bool elf_read(int fd, struct elf_kind *kind, char *interpreter, size_t len)
 	Elf64_Ehdr elf = { 0 };
 
 	/* The 32-bit header is shorter, and the same up to e_machine. */
-	if (!read_all(fd, &elf, sizeof(Elf32_Ehdr), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG))
+	if (!read_all(fd, &elf, sizeof(Elf32_Ehdr), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	memset(kind, 0, sizeof(*kind));
 	kind->class = elf.e_ident[EI_CLASS];

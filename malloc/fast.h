@@ -68,12 +68,13 @@ static inline void *plain_alloc(size_t size)
 /* A block of the arena has a header too, one that names no payer. */
 static inline __attribute__((always_inline)) void fast_free(void *ptr)
 {
-	struct memcg_block_ *header = (struct memcg_block_ *)ptr - 1;
+	struct memcg_block_ *header;
 	struct memcg_objcg *owner;
 	size_t total;
 
 	if (unlikely(!ptr))
 		return;
+	header = (struct memcg_block_ *)ptr - 1;
 	owner = memcg_block_payer_(header, &total);
 	if (unlikely(!owner)) {
 		slow_free(ptr);

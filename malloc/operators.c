@@ -87,9 +87,10 @@ static COLD void *new_again(size_t align, size_t size)
 		new_handler_t handler = new_handler();
 		void *block;
 
-		if (!handler)
+		if (handler)
+			handler();
+		else
 			throw_bad_alloc();
-		handler();
 		block = charged_alloc(align, size);
 		if (block)
 			return block;

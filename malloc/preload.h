@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if __SIZEOF_POINTER__ != 8
+#if __SIZEOF_POINTER__ != 8 && !defined(__cppcheck__)
 #error "the names of operator new and the header of a block are those of 64-bit machines"
 #endif
 

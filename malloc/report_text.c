@@ -22,9 +22,11 @@ static const char *human(long bytes, char *text)
 		snprintf(text, AMOUNT_SIZE, "%s%.0f", sign, amount);
 		return text;
 	}
-	/* 1023.95 would be printed as 1024.0 */
-	for (amount /= 1024; amount >= 1023.95 && units[unit + 1]; amount /= 1024)
+	amount /= 1024;
+	while (amount >= 1023.95 && units[unit + 1]) { /* it would be printed as 1024.0 */
+		amount /= 1024;
 		unit++;
+	}
 	snprintf(text, AMOUNT_SIZE, "%s%.1f%c", sign, amount, units[unit]);
 	return text;
 }
@@ -37,7 +39,7 @@ static int widen(struct memcg *memcg, void *arg)
 	int len;
 
 	report_read_group(memcg, &group);
-	len = (int)(2 * group.depth + strlen(group.name));
+	len = 2 * (int)group.depth + (int)strlen(group.name);
 	if (len > *width)
 		*width = len;
 	return 0;
@@ -56,7 +58,7 @@ static int print_group(struct memcg *memcg, void *arg)
 	int indent;
 
 	report_read_group(memcg, &group);
-	indent = (int)(2 * group.depth);
+	indent = 2 * (int)group.depth;
 	report_print(pass->out, "%*s%-*s %9s %9s %9s %9s", indent, "", pass->width - indent, group.name,
 		     human(group.current, amount[0]), human(group.peak, amount[1]), human(group.high, amount[2]),
 		     human(group.max, amount[3]));

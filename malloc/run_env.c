@@ -25,11 +25,28 @@ static char *copy_of(const char *name, char *buf, size_t len)
 	return strcpy(buf, value);
 }
 
+/* fd:device:inode */
+static void read_report_fd(const char *value)
+{
+	unsigned long number[3];
+
+	for (int i = 0; i < 3; i++) {
+		char *end;
+
+		errno = 0;
+		number[i] = strtoul(value, &end, 10);
+		if (errno || end == value || *end != (i < 2 ? ':' : '\0'))
+			start_fail("MEMCG_RUN_REPORT_FD", EINVAL);
+		value = end + 1;
+	}
+	run_env.report_fd = (int)number[0];
+	run_env.report_device = (dev_t)number[1];
+	run_env.report_inode = (ino_t)number[2];
+}
+
 static void read_report(void)
 {
 	const char *value = getenv("MEMCG_RUN_REPORT");
-	unsigned long device, inode;
-	int fd, pid;
 
 	if (!value || !*value)
 		return;
@@ -41,13 +58,10 @@ static void read_report(void)
 		start_fail("MEMCG_RUN_REPORT", EINVAL);
 
 	value = getenv("MEMCG_RUN_REPORT_FD");
-	if (value && sscanf(value, "%d:%lu:%lu", &fd, &device, &inode) == 3) {
-		run_env.report_fd = fd;
-		run_env.report_device = (dev_t)device;
-		run_env.report_inode = (ino_t)inode;
-	}
+	if (value)
+		read_report_fd(value);
 	value = getenv("MEMCG_RUN_REPORT_PID");
-	run_env.report_pid = value && sscanf(value, "%d", &pid) == 1 ? (pid_t)pid : getpid();
+	run_env.report_pid = value ? (pid_t)strtol(value, NULL, 10) : getpid();
 }
 
 /* Copied: the program may change its environment. */
