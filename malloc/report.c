@@ -54,7 +54,7 @@ void report_bytes(struct report_out *out, const char *bytes, size_t len)
 
 void report_print(struct report_out *out, const char *format, ...)
 {
-	char line[PATH_MAX + 256];
+	char line[1024]; /* a group's line: a name of 255 bytes under 63 others */
 	va_list args;
 	int len;
 
@@ -120,7 +120,7 @@ static long status_bytes(const char *status, const char *key)
 
 void report_read_process(struct report_process *process)
 {
-	char status[4096] = "";
+	static char status[4096];
 	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? 0 : read(fd, status, sizeof(status) - 1);
 
@@ -136,11 +136,12 @@ void report_read_process(struct report_process *process)
 
 void report_write(int fd, bool json)
 {
-	struct report_out out = { .fd = fd };
+	static struct report_out out; /* not on the stack: the thread that ends the process may have little */
 	struct report_process process;
 
 	if (fd < 0)
 		return;
+	out.fd = fd;
 	report_read_process(&process);
 	if (json)
 		report_json(&out, &process);

@@ -60,7 +60,7 @@ static int print_group(struct memcg *memcg, void *arg)
 {
 	struct json_pass *pass = arg;
 	struct report_out *out = pass->out;
-	struct report_group group;
+	static struct report_group group;
 
 	report_read_group(memcg, &group);
 	report_print(out, "%s{\"path\":", pass->first ? "" : ",");

@@ -34,7 +34,7 @@ static const char *human(long bytes, char *text)
 /* The pass that finds how wide the first column is. */
 static int widen(struct memcg *memcg, void *arg)
 {
-	struct report_group group;
+	static struct report_group group;
 	int *width = arg;
 	int len;
 
@@ -53,7 +53,7 @@ struct text_pass {
 static int print_group(struct memcg *memcg, void *arg)
 {
 	const struct text_pass *pass = arg;
-	struct report_group group;
+	static struct report_group group;
 	char amount[4][AMOUNT_SIZE];
 	int indent;
 
