@@ -181,6 +181,45 @@ const struct sim_test test_reparent = {
 	.check = belongs_to_parent,
 };
 
+/* A group without handles lives by its pages alone: who gives back the last one frees it, beside who did not. */
+
+static void zombie(void)
+{
+	nested();
+	stage_charge(2, 2);
+	sim_check(memcg_destroy(stage[2]) == 0);
+	stage_tick();
+	memcg_put(stage[2]);
+}
+
+static void returns_page(void)
+{
+	stage_uncharge(2, 1);
+}
+
+static void tidies_up(void)
+{
+	memcg_tick();
+	memcg_tick();
+}
+
+static void zombie_is_gone(void)
+{
+	stage_tick();
+	sim_check(memcg_destroy(stage[1]) == 0);
+	memcg_put(stage[1]);
+	stage_nothing_left();
+}
+
+const struct sim_test test_zombie = {
+	.name = "zombie",
+	.about = "two threads give back the last pages of a group without handles",
+	.cpus = 2,
+	.threads = { returns_page, returns_page, tidies_up },
+	.setup = zombie,
+	.check = zombie_is_gone,
+};
+
 /* Numbers are reused; what was cached for the old group must not be the new one's. */
 
 static void makes_and_destroys(void)

@@ -28,6 +28,7 @@ const struct sim_test *const sim_tests[] = {
 	&test_destroy_small,
 	&test_late_bytes,
 	&test_reparent,
+	&test_zombie,
 	&test_create_destroy,
 	&test_walk_destroy,
 	&test_scope,

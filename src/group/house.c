@@ -145,8 +145,7 @@ static void run_offline(void)
 		return;
 	if (group_steps.drain_dying)
 		group_steps.drain_dying();
-	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
-		rcu_synchronize();
+	rcu_synchronize();
 	while (list) {
 		struct memcg *memcg = list;
 

@@ -92,7 +92,7 @@ found() {
 }
 
 @test "fault: freed before the grace period" {
-	found no-grace-period reparent 'use after free' 'freed by T3' 'FAULT +run_(offline|free)\(\) src/group/house.c'
+	found no-grace-period zombie 'use after free' 'freed by T3' 'FAULT +run_free\(\) src/group/house.c'
 }
 
 @test "fault: add, then back off" {
