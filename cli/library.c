@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the preload library is: ../lib beside the directory of this program, which is right
- * in a build tree and in most installations, then the directory it was installed to.
+ * Where the preload library is: ../lib beside the directory of this program, as in a build tree,
+ * the library directory of an installation that may have been moved, then where it was installed to.
  */
 #include "cli.h"
 #include <errno.h>
@@ -13,34 +13,42 @@
 
 #define LIBRARY "libmemcg-malloc.so"
 
-static bool beside_us(char *path, size_t len)
+/* The directory of this program, without a final '/'. */
+static bool own_directory(char *path, size_t len)
 {
-	char self[PATH_MAX], near[PATH_MAX + sizeof("/../lib/" LIBRARY)];
-	ssize_t ret = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	ssize_t ret = readlink("/proc/self/exe", path, len - 1);
 	char *slash;
-	char *real;
 
 	if (ret < 0)
 		return false;
-	self[ret] = '\0';
-	slash = strrchr(self, '/');
+	path[ret] = '\0';
+	slash = strrchr(path, '/');
 	if (!slash)
 		return false;
 	*slash = '\0';
-	snprintf(near, sizeof(near), "%s/../lib/" LIBRARY, self);
-	real = realpath(near, NULL);
-	if (!real || access(real, R_OK) || strlen(real) >= len) {
-		free(real);
-		return false;
-	}
-	strcpy(path, real);
-	free(real);
 	return true;
+}
+
+static bool beside_us(const char *directory, char *path, size_t len)
+{
+	char self[PATH_MAX], near[PATH_MAX + 256];
+	bool good;
+	char *real;
+
+	if (!own_directory(self, sizeof(self)) ||
+	    snprintf(near, sizeof(near), "%s/../%s/" LIBRARY, self, directory) >= (int)sizeof(near))
+		return false;
+	real = realpath(near, NULL);
+	good = real && !access(real, R_OK) && strlen(real) < len;
+	if (good)
+		strcpy(path, real);
+	free(real);
+	return good;
 }
 
 int library_find(char *path, size_t len)
 {
-	if (!beside_us(path, len)) {
+	if (!beside_us("lib", path, len) && !beside_us(MEMCG_LIBDIR_NAME, path, len)) {
 		snprintf(path, len, "%s/" LIBRARY, MEMCG_LIBDIR);
 		if (access(path, R_OK))
 			return cli_error(LIBRARY " is neither in ../lib nor in " MEMCG_LIBDIR);

@@ -179,3 +179,15 @@ load helpers
 	ends_with 0 $memcg run --max 1G -- $memcg run --max 1M --report json -- true
 	report '.groups[0].max == 1048576'
 }
+
+@test "the library is found beside a moved command, or one line says where not" {
+	mkdir -p moved/bin moved/lib 'a blank/bin' 'a blank/lib'
+	for place in moved 'a blank'; do
+		cp $memcg "$place/bin/memcg"
+		cp "$BUILD_LIB"/libmemcg-malloc.so "$BUILD_LIB"/libmemcg.so.0 "$place/lib"
+	done
+	ends_with 0 moved/bin/memcg run --report json -- true
+	report .pid
+	fails_with 125 'a blank/bin/memcg' run -- true
+	grep -q blank err
+}

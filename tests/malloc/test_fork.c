@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define NR_THREADS 4
-#define NR_FORKS 100
+#define NR_FORKS 40
 
 static int stop;
 
@@ -56,7 +56,7 @@ int main(void)
 	for (size_t i = 0; i < NR_THREADS; i++)
 		CHECK(!pthread_create(&threads[i], NULL, churn, (void *)(i + 1)));
 	for (int i = 0; i < NR_FORKS; i++) {
-		void *block = malloc(16 * MIB);
+		void *block = malloc(4 * MIB);
 		pid_t pid = fork();
 		int status;
 
