@@ -16,7 +16,7 @@ static int answer(void)
 }
 
 /* No call but malloc() here: the program is not relocated yet. */
-static int (*resolve(void))(void)
+static __attribute__((used)) int (*resolve(void))(void)
 {
 	char *block = malloc(100);
 
