@@ -152,7 +152,10 @@ static void test_aligned(void)
 	CHECK(posix_memalign(&block, 24, 8) == EINVAL);
 	CHECK(!block);
 
-	block = memalign(100, 8); /* rounded up to 128 */
+	size_t odd = 100;
+
+	OPAQUE(odd);
+	block = memalign(odd, 8); /* rounded up to 128 */
 	CHECK(block && !((uintptr_t)block % 128));
 	free(block);
 	size_t wrong = SIZE_MAX / 2 + 2;
