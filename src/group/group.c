@@ -104,15 +104,20 @@ static int shape_check(const struct memcg *parent)
 	return 0;
 }
 
-static int group_link(struct memcg *parent, struct memcg *memcg, size_t len)
+/* Tree lock: may there be a @name below @parent? */
+static int link_check(const struct memcg *parent, const char *name, size_t len)
 {
-	int err;
-
 	if (memcg_dying(parent))
 		return -ENODEV;
-	if (names_find(parent, memcg->name, len))
+	if (names_find(parent, name, len))
 		return -EEXIST;
-	err = shape_check(parent);
+	return shape_check(parent);
+}
+
+static int group_link(struct memcg *parent, struct memcg *memcg, size_t len)
+{
+	int err = link_check(parent, memcg->name, len);
+
 	if (!err)
 		err = names_add(memcg);
 	if (!err)
@@ -133,11 +138,12 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **group)
 	if (err)
 		return err;
 	parent = parent ? parent : memcg_root();
-	if (memcg_dying(parent))
-		return -ENODEV;
-	if (parent->css.depth >= MEMCG_DEPTH_MAX)
-		return -EAGAIN;
-	err = group_alloc(parent, name, len, &memcg);
+	/* What is refused costs nothing; what another creation changes meanwhile is looked at again. */
+	lock_take(&tree_lock);
+	err = link_check(parent, name, len);
+	lock_drop(&tree_lock);
+	if (!err)
+		err = group_alloc(parent, name, len, &memcg);
 	if (err)
 		return err;
 	lock_take(&tree_lock);
