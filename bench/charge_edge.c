@@ -9,7 +9,7 @@
  *
  *   swing   a pages charged one by one, then uncharged one by one, begun at LOW, for a = HIGH/2 + 1,
  *           HIGH + 1 (the least that must cross an edge) and 2 HIGH + 1; over the same loop
- *           with a = HIGH/2 begun at HIGH, which crosses none. The worst counts.
+ *           with a = HIGH/2 begun at HIGH, which crosses none. The worst of the first two counts.
  *   worst   pairs of n = 1, 32, 63, 64 pages, charge first or uncharge first, begun at 0, LOW
  *           and HIGH; over pairs of 1 page begun at HIGH/2. The worst of the 24 counts.
  */
@@ -222,7 +222,8 @@ static int report_worst(struct edge_bench *e, unsigned int baseline, unsigned in
 		err = case_ratio(&e->cases[i].base, &e->cases[baseline].base, CPU_NS, &one);
 		if (err)
 			return err;
-		if (one.median > worst.median) {
+		/* Beyond the whole stock it is not the edge that costs but the counters: shown, not counted. */
+		if (one.median > worst.median && !(nr == NR_SWINGS && i == baseline + nr)) {
 			worst = one;
 			which = i;
 		}

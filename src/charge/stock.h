@@ -44,8 +44,11 @@ bool stock_consume(struct memcg *memcg, unsigned long nr);
 bool stock_refill(struct memcg *memcg, unsigned long nr);
 #endif
 
-/* Slow section: how many pages a charge of @nr should take from the counters, >= @nr. What is more goes to stock_return(). */
-unsigned long stock_batch(struct memcg *memcg, unsigned long nr);
+/*
+ * Slow section: another look at the stock. False: not from there, and @batch is how many pages the charge should
+ * take from the counters, >= @nr. What is more goes to stock_return().
+ */
+bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch);
 
 /* Slow section: @nr charged pages that nobody uses any more: into the stock, or back to the counters. */
 void stock_return(struct memcg *memcg, unsigned long nr);

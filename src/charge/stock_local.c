@@ -157,11 +157,14 @@ void stock_return(struct memcg *memcg, unsigned long nr)
 	unlock_and_give_back(area, &leftover);
 }
 
-unsigned long stock_batch(struct memcg *memcg, unsigned long nr)
+bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch)
 {
-	if (nr > LOCAL_LOW || memcg_dying(memcg) || page_counter_pressed(&memcg->memory))
-		return nr;
-	return LOCAL_LOW;
+	*batch = nr;
+	if (stock_consume(memcg, nr))
+		return true;
+	if (nr < LOCAL_LOW && !memcg_dying(memcg) && !page_counter_pressed(&memcg->memory))
+		*batch = LOCAL_LOW;
+	return false;
 }
 
 void stock_drain_area(struct percpu_area *area, stock_match match, const void *arg)

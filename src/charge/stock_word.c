@@ -121,25 +121,31 @@ static bool grow(struct memcg *memcg, unsigned int index, struct percpu_area *ar
 	return false;
 }
 
-unsigned long stock_batch(struct memcg *memcg, unsigned long nr)
+bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch)
 {
 	unsigned int index = percpu_index();
+	struct percpu_area *area = percpu_area(index);
 	struct memcg_area *head;
 	uint64_t word, *slot;
 	unsigned long low;
 
+	*batch = nr;
 	if (nr > MEMCG_STOCK_HIGH)
-		return nr;
+		return false;
 	slot = memcg_slot_(&memcg_percpu, &memcg->fast, index, &head, &word);
 	if (!slot) {
 		low = place(memcg) ? FIRST_ROOM / 2 : 0;
 	} else {
-		struct percpu_area *area = percpu_area(index);
+		uint64_t gate = percpu_gate(area);
 		unsigned int room = MEMCG_SLOT_ROOM(word);
 
-		low = grow(memcg, index, area, slot, word, percpu_gate(area)) ? room : room / 2;
+		if (nr <= MEMCG_SLOT_HELD(word) &&
+		    percpu_commit(index, area, slot, word, word + nr * MEMCG_SLOT_UNIT, gate))
+			return true;
+		low = grow(memcg, index, area, slot, word, gate) ? room : room / 2;
 	}
-	return low > nr ? low : nr;
+	*batch = low > nr ? low : nr;
+	return false;
 }
 
 /* The slot is too full for @nr: fall to the low mark. */
@@ -165,17 +171,16 @@ void stock_return(struct memcg *memcg, unsigned long nr)
 		unsigned int index = percpu_index();
 		struct percpu_area *area = percpu_area(index);
 		struct memcg_area *head;
-		uint64_t word, *slot;
+		uint64_t word, *slot, gate = percpu_gate(area);
 
-		if (stock_refill(memcg, nr))
-			return;
 		slot = memcg_slot_(&memcg_percpu, &memcg->fast, index, &head, &word);
 		if (!slot) {
 			if (!place(memcg))
 				break;
-		} else if (MEMCG_SLOT_HELD(word) + nr > MEMCG_SLOT_ROOM(word) &&
-			   !grow(memcg, index, area, slot, word, percpu_gate(area)) &&
-			   trim(memcg, index, slot, word, nr)) {
+		} else if (nr <= MEMCG_SLOT_FREE(word)) {
+			if (percpu_commit(index, area, slot, word, word - nr * MEMCG_SLOT_UNIT, gate))
+				return;
+		} else if (!grow(memcg, index, area, slot, word, gate) && trim(memcg, index, slot, word, nr)) {
 			return;
 		}
 	}

@@ -47,9 +47,8 @@ bool charge_nowait(struct memcg *memcg, struct memcg *top, unsigned long nr, str
 
 	if (end)
 		return page_counter_try_charge(&memcg->memory, end, nr, refusal);
-	if (stock_consume(memcg, nr))
+	if (stock_take(memcg, nr, &batch))
 		return true;
-	batch = stock_batch(memcg, nr);
 	if (batch > nr && page_counter_try_charge(&memcg->memory, NULL, batch, refusal)) {
 		stock_return(memcg, batch - nr);
 		return true;
