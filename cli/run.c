@@ -66,6 +66,14 @@ static int take_option(int option, struct run_options *options)
 	}
 }
 
+/* A short one is in optopt: in a cluster, optind has not moved on. */
+static int unknown_option(const char *word)
+{
+	if (optopt)
+		return cli_error("run: option '-%c' is not known; see memcg run --help", optopt);
+	return cli_error("run: option '%s' is not known; see memcg run --help", word);
+}
+
 static int parse(int argc, char **argv, struct run_options *options)
 {
 	static const struct option longs[] = {
@@ -80,7 +88,7 @@ static int parse(int argc, char **argv, struct run_options *options)
 		if (option == ':')
 			return cli_error("run: option '%s' needs a value", argv[optind - 1]);
 		if (option == '?')
-			return cli_error("run: option '%s' is not known; see memcg run --help", argv[optind - 1]);
+			return unknown_option(argv[optind - 1]);
 		ret = take_option(option, options);
 		if (ret || options->help)
 			return ret;

@@ -69,7 +69,7 @@ MEMCG_API void memcg_uncharge_bytes(struct memcg_objcg *objcg, size_t size);
  * memcg_move_bytes - move charged bytes to another owner
  *
  * Levels at and above the common ancestor are not touched, so that a full
- * ancestor does not refuse. Return: 0, or as memcg_charge_bytes() with nothing moved.
+ * ancestor does not refuse, but for one page when a move of part of one leaves both with a part. Return: 0, or as memcg_charge_bytes() with nothing moved.
  */
 MEMCG_API int memcg_move_bytes(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags);
 

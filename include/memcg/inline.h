@@ -4,6 +4,9 @@
  * exact soname of the library, because the layouts below are not part of its ABI
  * otherwise. The library's own memcg_charge() is compiled from the same lines.
  *
+ * An object that inlines this must never be unloaded: link it with -z nodelete. A thread holds a
+ * pointer into it, to its last sequence, until it enters another. So must one that contains libmemcg.a.
+ *
  * A stock slot is one 64-bit word: owner | free | held. The owner is a number, never
  * 0 in use; held is what the slot holds, free what it has room for beyond that. Each change
  * is one store, committed only if nothing came between what was read and the store.
@@ -325,11 +328,13 @@ static inline void memcg_inline_uncharge(struct memcg *group, unsigned long nr_p
 static inline struct memcg_objcg *memcg_heap_pay_(const struct memcg_percpu *percpu, size_t size)
 {
 	const struct memcg_thread_head_ *self = memcg_thread_head_(percpu);
-	struct memcg *group = self->current ? self->current : self->home ? self->home : percpu->root;
 	struct memcg_objcg *owner;
+	struct memcg *group;
 
-	if (__builtin_expect(!group || size >> 16, 0))
+	/* Before the library runs there is nothing to look at, not even of the thread. */
+	if (__builtin_expect(!percpu->root || size >> 16, 0))
 		return NULL;
+	group = self->current ? self->current : self->home ? self->home : percpu->root;
 	owner = ((const struct memcg_head_ *)(const void *)group)->objcg;
 	if (!owner || !memcg_fast_(percpu, (const struct memcg_fast *)(const void *)owner, MEMCG_HEAP_HEADER + size, 1))
 		return NULL;

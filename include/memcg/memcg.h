@@ -61,7 +61,7 @@ enum memcg_index {
  * struct memcg_backing - where the library takes memory from
  *
  * All members or none. The functions must not charge to this library. Both the
- * library's own structures and memcg_malloc() use them. @usable_size may be NULL.
+ * library's own structures and memcg_malloc() use them.
  */
 struct memcg_backing {
 	void *(*malloc)(size_t size);
@@ -168,8 +168,8 @@ MEMCG_API int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, vo
 /**
  * memcg_tick - housekeeping: what destroyed groups left, last references, stocks of idle CPUs
  *
- * Needed under MEMCG_INIT_NO_THREADS, a few times a second; useful elsewhere to
- * have it done now. Context: thread; not from callbacks.
+ * Needed under MEMCG_INIT_NO_THREADS, a few times a second. With library threads it has the first two done
+ * now, and is the only thing that takes back what idle CPUs hold before a limit asks for it. Context: thread; not from callbacks.
  */
 MEMCG_API void memcg_tick(void);
 

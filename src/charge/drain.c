@@ -2,10 +2,11 @@
 /*
  * Drains: other CPUs' stock, taken exactly, and waited for.
  *
- *   1. close the gate of every area in use: no commit that reads it now can succeed
+ *   1. lead the fast path to areas without slots, and close the gate of every area in use: no operation
+ *      that begins now finds a slot, no commit that reads a gate now succeeds
  *   2. one fence: each commit that had read it open has been made, or never will be
  *   3. take what matches, give it back to the counters
- *   4. open the gates, two further than they were
+ *   4. open the gates, two further than they were, and lead the fast path back
  *   5. a grace period: no slow section that began before has pages in hand
  *
  * Drains are serialised by the drain lock, so that none opens what another closed. Groups that do
@@ -18,8 +19,8 @@
  * G2  Every climb through top that is not decided is counted in top's word then: one that
  *     began before the grace period has ended, later ones see the pressure.
  *
- * Where the kernel refuses the fence since the start (a filter installed later), gates stay closed
- * for good and stock is not used any more; what a sequence under way at that instant commits
+ * Where the kernel refuses the fence since the start (a filter installed later), what is in use stays
+ * closed for good and stock is not used any more; what a sequence under way at that instant commits
  * can no longer be excluded, but is waited for.
  */
 #include "charge/drain.h"
@@ -161,7 +162,9 @@ void pressure_begin(struct memcg *memcg)
 void pressure_end(struct memcg *memcg)
 {
 	lock_take(&drain_lock);
-	store_seq(&memcg->memory.pressure, memcg->memory.pressure - 1);
+	/* 0 in the child of a fork that a handler made in the middle of our wait. */
+	if (memcg->memory.pressure)
+		store_seq(&memcg->memory.pressure, memcg->memory.pressure - 1);
 	if (!memcg->memory.pressure)
 		memcg->memory.clean = 0;
 	lock_drop(&drain_lock);

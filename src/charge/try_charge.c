@@ -148,7 +148,6 @@ int try_charge(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigne
 	bool done;
 
 	slow_enter();
-	__atomic_store_n(&percpu_area(percpu_index())->busy, 1, __ATOMIC_RELAXED);
 	done = charge_nowait(memcg, top, nr, &refusal);
 	slow_leave();
 	if (done)

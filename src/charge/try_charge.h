@@ -16,7 +16,7 @@ extern unsigned long (*charge_reclaim)(struct memcg *over, unsigned long nr);
 
 /*
  * Charge @nr pages at @memcg and above, up to but excluding @top's level (NULL: all). Not in a slow
- * section; @memcg is referenced by the caller. 0 or -ENOMEM, with the refusal noted and counted.
+ * section; @memcg is referenced by the caller. 0; -ENOMEM, with the refusal noted and counted; -EINVAL for a force beyond all counting.
  */
 int try_charge(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigned int flags);
 

@@ -213,11 +213,12 @@ static void bump_version(struct page_counter *counter)
 	uint64_t word = load_seq(&counter->word);
 	uint64_t next;
 
+	/* Before the first version comes again, no decision made under it may be on its way. */
+	if ((word & mask) == mask)
+		rcu_synchronize();
 	do {
 		next = (word & ~mask) | ((word + one) & mask);
 	} while (!atomic_cas(&counter->word, &word, next));
-	if ((next & mask) == 0)
-		rcu_synchronize();
 }
 
 void page_counter_set_max(struct page_counter *counter, unsigned long pages)

@@ -8,7 +8,7 @@
  *            in force (A3): each level is a compare-and-exchange, not an addition that
  *            is taken back.
  *   version  changes with each limit, so that an exchange decided under the old limit
- *            fails (a wrap is followed by a grace period, so that none is that old).
+ *            fails (a wrap waits for a grace period first, so that none is that old).
  *   climbs   charges that have added their pages here and are not decided yet, because
  *            a level above may still refuse. Kept only while somebody waits for the
  *            truth about this level (pressure); a may-sleep charge is not refused while
@@ -17,6 +17,10 @@
  * A level is climbed bottom-up. A refusal cancels what was added below, exactly, and
  * leaves watermarks alone: they are raised after success only (A4), to the usage that
  * this climb's own exchange stored.
+ *
+ * Tolerated: a limit that is set above while a climb is under way may refuse it after
+ * a waiter below was refused for its pages: the climb was not counted, nothing above could
+ * refuse it when it began. One such refusal for each limit write.
  *
  * Limits: max is what files show, limit is what charges obey. Lowering sets limit
  * first, raising sets max first, so that nobody sees usage above the max he reads.

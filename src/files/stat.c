@@ -3,6 +3,7 @@
  * memory.stat: every key of the kernel's, in its order, so that existing parsers work.
  * One that nothing feeds reads 0; docs/files.md says which are live.
  */
+#include "base/rcu.h"
 #include "files/table.h"
 #include "group/house.h"
 
@@ -99,7 +100,7 @@ void stat_read(struct memcg *memcg, struct text *out)
 	size_t i;
 
 	/* What destroyed groups left is counted where it belongs before it is read. */
-	if (!house_idle())
+	if (!house_idle() && !rcu_inside())
 		house_run();
 	anon = heap_bytes(memcg);
 	for (i = 0; i < array_size(stat_keys); i++)

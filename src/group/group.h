@@ -98,9 +98,8 @@ static inline bool memcg_dying(const struct memcg *memcg)
 	return css_dying(&memcg->css);
 }
 
-int group_start(const struct memcg_options *options);                         /* 0 when it runs; once */
-struct memcg *group_find(struct memcg *parent, const char *name, size_t len); /* tree lock; no reference */
-int objcg_create(struct memcg *memcg);                                        /* gives the group its owner */
+int group_start(const struct memcg_options *options); /* 0 when it runs; once */
+int objcg_create(struct memcg *memcg);                /* gives the group its owner */
 void objcg_kill(struct memcg_objcg *objcg);           /* from here on charges go to the parent's */
 void objcg_reparent(struct memcg_objcg *objcg);       /* after drain and grace period: settles what is left */
 int64_t objcg_pages(const struct memcg_objcg *objcg); /* pages charged for bytes; exact when nothing runs */

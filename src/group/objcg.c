@@ -13,9 +13,9 @@
  * pages and residue become the parent's. When live reaches 0 the bytes' reference goes.
  *
  * Number. The fast path finds an owner's slot by its number, and does not ask whether it is
- * dead: a dead one has no slot. So the number is not another's while anybody may still charge or
- * uncharge through it, that is until the owner itself is freed. Its blocks in the areas are
- * zeroed when it is settled; 8 bytes an area wait for the last object.
+ * dead. So the number is not another's while anybody may still charge or uncharge through it (A5),
+ * that is until the owner itself is freed. Its blocks in the areas are zeroed when it is settled;
+ * 8 bytes an area wait for the last object.
  *
  * The parent's owner may be dead too, and not settled yet: it is later in the same queue.
  *
@@ -23,9 +23,6 @@
  * charged to an ancestor after death may land in one. They are real, but their pages are the
  * ancestor's: of a dead owner no page is given back for bytes. What would be waits in its residue,
  * which then exceeds a page, until the settling above hands it to where the pages are.
- *
- * The number stays with a dead owner until nobody has it any more: the fast path finds slots by number, and
- * an uncharge through the dead one must not find those of another (A5).
  */
 #include <errno.h>
 

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "percpu/area.h"
 #include "percpu/thread.h"
 
 extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq_cst */
@@ -30,6 +31,7 @@ static inline void slow_enter(void)
 	rcu_lock();
 	if (unlikely(load_seq(&slow_gate)))
 		slow_gate_met();
+	store_relaxed(&percpu_area(percpu_index())->busy, 1);
 }
 
 static inline void slow_leave(void)

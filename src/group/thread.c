@@ -171,6 +171,7 @@ struct memcg *memcg_current(void)
 
 struct memcg *memcg_unaccounted(void)
 {
+	memcg_root(); /* it may be the first thing that is asked for */
 	return &unaccounted_group;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The address range of the per-CPU areas, and the choice of index and form.
  *
- * The range is PROT_NONE; blocks become usable in steps of whole steps, when the first
+ * The range is PROT_NONE; blocks become usable in steps, when the first
  * owner number in them is given out. So nothing counts as committed memory before, which
  * matters where overcommit_memory is 2, and no huge page is ever made of a few counters.
  */

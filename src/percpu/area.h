@@ -3,9 +3,9 @@
  * Per-CPU areas. One reserved address range; the area of index i starts at base + (i << shift)
  * and costs memory where it was touched only, so that an idle CPU costs nothing.
  *
- * An area is a fixed head, then one block per owner number. Everything in it is changed
- * through percpu_commit() or percpu_add() of a thread of that index, or by a drain while
- * the gate is closed.
+ * An area is a fixed head, then one block per owner number. Slots and counts in it are changed
+ * by the sequences of <memcg/inline.h> in a thread of that index, or by a drain while it is
+ * closed to them.
  */
 #ifndef PERCPU_AREA_H
 #define PERCPU_AREA_H

@@ -11,7 +11,7 @@ send() {
 		echo ready
 		while :; do sleep 0.05; done
 	END
-	coproc { exec $memcg run -- sh wait.sh; }
+	coproc { exec env --default-signal $memcg run -- sh wait.sh; } # what we ignore, dash cannot trap
 	pid=$COPROC_PID
 	read -r line <&"${COPROC[0]}"
 	[ "$line" = ready ]
