@@ -27,7 +27,8 @@ extern "C" {
  * Context: nowait; may-sleep with MEMCG_MAY_SLEEP. A may-sleep charge is refused
  * only if what lives below the refusing level, with this, would exceed its max (A6).
  * Return: 0; -ENOMEM (memcg_last_refusal() says who refused); -EINVAL for 0, for
- * too many pages and for unknown flags. A refused call leaves no trace but the
+ * too many pages, for a force beyond all counting, and for unknown flags, which are looked at
+ * when the CPU's stock does not serve. A refused call leaves no trace but the
  * max event and failcnt (A4).
  */
 MEMCG_API int memcg_charge(struct memcg *group, unsigned long nr_pages, unsigned int flags);
@@ -117,7 +118,7 @@ MEMCG_API const struct memcg_refusal *memcg_last_refusal(void);
  * @max_groups: how many of the largest to list; 0 for the tree only
  *
  * Allocates nothing and takes no lock: for the refusal path, signal handlers
- * and debuggers. Return: 0; the errno of write(2), negative.
+ * and debuggers. Return: 0; the errno of write(2), negative; -EINVAL for memcg_unaccounted().
  */
 MEMCG_API int memcg_dump(int fd, struct memcg *top, unsigned int max_groups);
 

@@ -161,7 +161,7 @@ MEMCG_API struct memcg *memcg_parent(const struct memcg *group);
  *
  * A group that is created or destroyed meanwhile is visited or not; every other
  * group exactly once. No lock is held over a visit. Context: thread.
- * Return: 0, or what @visit returned.
+ * Return: 0, or what @visit returned; -EINVAL without @visit, or below memcg_unaccounted().
  */
 MEMCG_API int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, void *arg), void *arg);
 

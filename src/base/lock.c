@@ -54,20 +54,28 @@ void lock_reinit(struct lock *lock)
 
 void lock_take(struct lock *lock)
 {
+	int state;
+
 	rank_take(lock->rank);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	memcg_assert(pthread_mutex_lock(&lock->mutex) == 0);
+	lock->cancel_state = state;
 }
 
 void lock_drop(struct lock *lock)
 {
+	int state = lock->cancel_state;
+
 	rank_drop(lock->rank);
 	memcg_assert(pthread_mutex_unlock(&lock->mutex) == 0);
+	pthread_setcancelstate(state, NULL);
 }
 
 void lock_reinit(struct lock *lock)
 {
 	rank_drop(lock->rank);
 	pthread_mutex_init(&lock->mutex, NULL);
+	pthread_setcancelstate(lock->cancel_state, NULL);
 }
 
 #endif

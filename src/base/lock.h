@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sleeping lock with a rank. A thread takes locks in rising rank; debug builds check it.
- * None of these locks is ever taken on a fast or nowait path.
+ * None of these locks is ever taken on a fast or nowait path. Who holds one is not cancelled (pthread_cancel):
+ * waiting for a grace period is a cancellation point, and malloc is none.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
@@ -24,6 +25,7 @@ enum lock_rank {
 struct lock {
 	pthread_mutex_t mutex; /* the lock itself */
 	enum lock_rank rank;   /* constant */
+	int cancel_state;      /* of the holder, before it took this; under the lock itself */
 };
 
 #define LOCK_INIT(r)                                            \

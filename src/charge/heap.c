@@ -14,6 +14,7 @@
 #include "charge/bytes.h"
 
 #define HEADER ((size_t)MEMCG_HEAP_HEADER)
+#define PAY_LATER ((size_t)1 << 20) /* bytes from which a block is paid after it was had */
 #define SIZE_BITS MEMCG_BLOCK_SIZE_BITS
 #define SIZE_MASK MEMCG_BLOCK_SIZE_MASK
 
@@ -65,6 +66,23 @@ static void repay(struct memcg_objcg *owner, size_t total)
 	errno = saved;
 }
 
+/*
+ * Block and payment belong together. A large one is paid after it was had: what the allocator below refuses, for
+ * its size, must not stand in the peak, nor in the way of others, and costs nothing until it is touched.
+ */
+static bool settled(void *block, struct memcg_objcg *owner, size_t total, unsigned int flags)
+{
+	if (unlikely(!block)) {
+		if (total < PAY_LATER)
+			repay(owner, total);
+		return false;
+	}
+	if (likely(total < PAY_LATER || pay(owner, total, flags)))
+		return true;
+	mem_backing.free(block);
+	return false;
+}
+
 void *memcg_heap_alloc(struct memcg *group, size_t align, size_t size, unsigned int flags)
 {
 	size_t space = align > HEADER ? align : HEADER;
@@ -76,16 +94,15 @@ void *memcg_heap_alloc(struct memcg *group, size_t align, size_t size, unsigned 
 		return out_of_memory();
 	total = space + size;
 	owner = owner_for(group);
-	if (unlikely(!pay(owner, total, flags)))
+	if (unlikely(total < PAY_LATER && !pay(owner, total, flags)))
 		return out_of_memory();
 	if (space == HEADER)
 		block = mem_backing.malloc(total);
 	else
 		block = mem_backing.aligned_alloc(space, (total + space - 1) & ~(space - 1));
-	if (likely(block))
-		return fill_header(block, space, owner, size);
-	repay(owner, total);
-	return out_of_memory();
+	if (unlikely(!settled(block, owner, total, flags)))
+		return out_of_memory();
+	return fill_header(block, space, owner, size);
 }
 
 void *memcg_heap_calloc(struct memcg *group, size_t nr, size_t size, unsigned int flags)
@@ -97,13 +114,12 @@ void *memcg_heap_calloc(struct memcg *group, size_t nr, size_t size, unsigned in
 	if (__builtin_mul_overflow(nr, size, &bytes) || bytes > PTRDIFF_MAX - 2 * HEADER)
 		return out_of_memory();
 	owner = owner_for(group);
-	if (!pay(owner, HEADER + bytes, flags))
+	if (HEADER + bytes < PAY_LATER && !pay(owner, HEADER + bytes, flags))
 		return out_of_memory();
 	block = mem_backing.calloc(1, HEADER + bytes);
-	if (block)
-		return fill_header(block, HEADER, owner, bytes);
-	repay(owner, HEADER + bytes);
-	return out_of_memory();
+	if (!settled(block, owner, HEADER + bytes, flags))
+		return out_of_memory();
+	return fill_header(block, HEADER, owner, bytes);
 }
 
 /* A block with padding before it cannot be resized by the backing allocator. */

@@ -18,6 +18,7 @@
 #include "charge/try_charge.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "base/mem.h"
 #include "charge/drain.h"
@@ -131,13 +132,17 @@ static void release_pressure(const struct waiting *waiting)
 static int charge_sleep(struct waiting *waiting, struct counter_refusal *refusal)
 {
 	bool done = false;
+	int state;
 
+	/* Pressure that is held must be released, and malloc is no cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!done && worth_retry(waiting, refusal)) {
 		slow_enter();
 		done = charge_nowait(waiting->memcg, waiting->top, waiting->nr, refusal);
 		slow_leave();
 	}
 	release_pressure(waiting);
+	pthread_setcancelstate(state, NULL);
 	return done ? 0 : -ENOMEM;
 }
 

@@ -165,6 +165,8 @@ int memcg_dump(int fd, struct memcg *top, unsigned int max_groups)
 {
 	int saved = errno, err;
 
+	if (top == &unaccounted_group)
+		return -EINVAL;
 	top = top ? top : memcg_root();
 	err = dump_tree(fd, top);
 	if (!err && max_groups)

@@ -258,7 +258,7 @@ int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, void *arg), 
 	struct css *pos = NULL, *next;
 	int ret = 0;
 
-	if (!visit)
+	if (!visit || top == &unaccounted_group)
 		return -EINVAL;
 	top = top ? top : memcg_root();
 	while (!ret) {

@@ -143,9 +143,15 @@ void objcg_reparent(struct memcg_objcg *objcg)
 	struct memcg *memcg = objcg->memcg;
 	int64_t pages = objcg_pages(objcg);
 	int64_t residue = atomic_xchg(&objcg->residue, 0);
-	unsigned long whole = objcg_add_residue(parent, (unsigned long)residue);
+	unsigned long whole;
 
-	memcg_assert(pages >= 0 && residue >= 0);
+	/* More was uncharged than charged: the callers' bug, which has been given to them already. */
+	memcg_debug(pages >= 0 && residue >= 0);
+	if (unlikely(pages < 0)) {
+		atomic_add(&memcg->memory.underflows, (unsigned long)-pages);
+		pages = 0;
+	}
+	whole = objcg_add_residue(parent, (unsigned long)residue);
 	atomic_add(&parent->moved_pages, pages - (int64_t)whole);
 	page_counter_uncharge(&memcg->memory, memcg->memory.parent, (unsigned long)pages);
 	if (whole) {
