@@ -250,6 +250,7 @@ look_again:
 		return 0;
 	}
 #endif
+	(void)percpu;
 	(void)index;
 	/* Pairs with the drain's exchange of the slot: it takes the word before, or the one after. */
 	if (__atomic_load_n(gate, __ATOMIC_ACQUIRE) != open)

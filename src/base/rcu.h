@@ -24,13 +24,6 @@
 
 #else
 
-/*
- * The read side inline, as liburcu offers it to programs whose licence agrees with its own: a slow path
- * takes and drops one section. ThreadSanitizer needs the calls, see below.
- */
-#ifndef SANITIZE_THREAD
-#define _LGPL_SOURCE
-#endif
 #include <urcu/urcu-bp.h>
 
 /*
