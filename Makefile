@@ -86,6 +86,7 @@ format-check:
 lint:
 	@scripts/deps.sh ci
 	@$(MAKE) --no-print-directory build-lint/build.ninja
+	@meson compile -C build-lint bench_data.h >/dev/null
 	scripts/lint.sh build-lint
 
 # The line rate of src/; COVERAGE_MIN makes less a failure. Stress and command line tests add no lines.

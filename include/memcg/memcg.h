@@ -169,7 +169,8 @@ MEMCG_API int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, vo
  * memcg_tick - housekeeping: what destroyed groups left, last references, stocks of idle CPUs
  *
  * Needed under MEMCG_INIT_NO_THREADS, a few times a second. With library threads it has the first two done
- * now, and is the only thing that takes back what idle CPUs hold before a limit asks for it. Context: thread; not from callbacks.
+ * now, and is the only thing that takes back what idle CPUs hold (no slow path since the last tick)
+ * before a limit asks for it. Context: thread; not from callbacks.
  */
 MEMCG_API void memcg_tick(void);
 
