@@ -20,7 +20,7 @@ TEST_SLOW = $(TEST) --timeout-multiplier 10
 NO_RANDOM = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench install format format-check lint coverage test-tsan test-asan test-aarch64 test-valgrind clean
+.PHONY: build run test bench install format format-check lint coverage test-tsan test-asan test-aarch64 test-valgrind model clean
 
 build/build.ninja:
 	$(MESON) setup build -Doptimization=2 -Ddebug=false -Dtests=false --prefix $(PREFIX) $(MESON_ARGS)
@@ -125,6 +125,11 @@ test-valgrind:
 	$(MESON) compile -C build-test
 	$(TEST_SLOW) -C build-test --suite base --suite counter --suite charge --suite group \
 		--wrapper 'valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+
+# All states of the models, and each fault that is planted in them: a minute or two.
+model:
+	@scripts/deps.sh ci
+	@set -e; for model in tests/model/*.sh; do echo $$model; $$model; done
 
 clean:
 	rm -rf build build-*

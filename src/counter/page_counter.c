@@ -210,11 +210,15 @@ static void bump_version(struct page_counter *counter)
 {
 	const uint64_t one = 1ULL << COUNTER_CLIMB_BITS;
 	const uint64_t mask = ((1ULL << COUNTER_VERSION_BITS) - 1) << COUNTER_CLIMB_BITS;
+	const uint64_t half = mask >> 1 & mask;
 	uint64_t word = load_seq(&counter->word);
 	uint64_t next;
 
-	/* Before the first version comes again, no decision made under it may be on its way. */
-	if ((word & mask) == mask)
+	/*
+	 * Before a version comes again, no decision made under it may be on its way. Two waits a round: each lets
+	 * pass what begins while it lasts, and that has a version which the other comes between.
+	 */
+	if ((word & half) == half)
 		rcu_synchronize();
 	do {
 		next = (word & ~mask) | ((word + one) & mask);

@@ -8,7 +8,7 @@
  *            in force (A3): each level is a compare-and-exchange, not an addition that
  *            is taken back.
  *   version  changes with each limit, so that an exchange decided under the old limit
- *            fails (a wrap waits for a grace period first, so that none is that old).
+ *            fails (two grace periods in each round of versions, so that none is that old).
  *   climbs   charges that have added their pages here and are not decided yet, because
  *            a level above may still refuse. Kept only while somebody waits for the
  *            truth about this level (pressure); a may-sleep charge is not refused while
