@@ -8,6 +8,7 @@ MESON ?= meson
 BENCHES ?= charge switch malloc
 BENCH_ARGS ?=
 COVERAGE_MIN ?= 0
+FUZZ_SECONDS ?= 20
 # Also given to each setup: MESON_ARGS=--werror
 MESON_ARGS ?=
 
@@ -20,7 +21,7 @@ TEST_SLOW = $(TEST) --timeout-multiplier 10
 NO_RANDOM = $$(setarch -R true 2>/dev/null && echo setarch -R)
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench install format format-check lint coverage test-tsan test-asan test-aarch64 test-valgrind model clean
+.PHONY: build run test bench install format format-check lint coverage test-tsan test-asan test-aarch64 test-valgrind model fuzz clean
 
 build/build.ninja:
 	$(MESON) setup build -Doptimization=2 -Ddebug=false -Dtests=false --prefix $(PREFIX) $(MESON_ARGS)
@@ -41,6 +42,10 @@ build-tsan/build.ninja:
 build-asan/build.ninja:
 	CC=clang CXX=clang++ $(MESON) setup build-asan $(CHECKED) -Db_sanitize=address,undefined -Db_lundef=false \
 		-Dc_args=-fno-sanitize-recover=all -Dcpp_args=-fno-sanitize-recover=all $(MESON_ARGS)
+
+build-fuzz/build.ninja:
+	CC=clang CXX=clang++ $(MESON) setup build-fuzz $(CHECKED) -Dfuzz=true -Db_sanitize=address,undefined \
+		-Db_lundef=false -Dc_args=-fno-sanitize-recover=all $(MESON_ARGS)
 
 build-aarch64/build.ninja:
 	scripts/aarch64-sysroot.sh build-aarch64-root
@@ -125,6 +130,13 @@ test-valgrind:
 	$(MESON) compile -C build-test
 	$(TEST_SLOW) -C build-test --suite base --suite counter --suite charge --suite group \
 		--wrapper 'valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+
+# Each fuzz target for FUZZ_SECONDS under ASan and UBSan.
+fuzz:
+	@scripts/deps.sh ci
+	@$(MAKE) --no-print-directory build-fuzz/build.ninja
+	$(MESON) compile -C build-fuzz fuzzers
+	scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 # All states of the models, and each fault that is planted in them: a minute or two.
 model:

@@ -198,7 +198,7 @@ static void charge_once(unsigned int nr, unsigned long pages, int stays)
 	tenant->own += fits && stays ? pages : 0;
 	for (i = 0; i < 2; i++) {
 		tenants[i].current = read_number(tenants[i].group, "memory.current");
-		must(!fits || (unsigned long)tenants[i].current / 4096 <= tenants[i].fields[0]);
+		must(!fits || i > nr || (unsigned long)tenants[i].current / 4096 <= tenants[i].fields[0]);
 	}
 	expect_state(0);
 }
