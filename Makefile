@@ -128,7 +128,8 @@ test-valgrind:
 	@scripts/deps.sh test
 	@$(MAKE) --no-print-directory build-test/build.ninja
 	$(MESON) compile -C build-test
-	$(TEST_SLOW) -C build-test --suite base --suite counter --suite charge --suite group \
+	$(TEST_SLOW) -C build-test test_text test_climb test_room test_limits test_stock test_bytes test_objcg \
+		test_group test_destroy test_walk_groups test_thread \
 		--wrapper 'valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
 
 # Each fuzz target for FUZZ_SECONDS under ASan and UBSan.
