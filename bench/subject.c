@@ -198,7 +198,9 @@ int subject_leaves(struct bench *b, const struct subject *s, unsigned int nr, st
 		err = subject_groups(b, s, top, "b", 1, &middle);
 	if (!err)
 		err = set_max(b, s, middle, "64G");
-	return err ? err : subject_groups(b, s, middle, "leaf", nr, leaves);
+	if (!err)
+		err = subject_groups(b, s, middle, "leaf", nr, leaves);
+	return err;
 }
 
 long subject_usage(const struct subject *s, struct memcg *group)
