@@ -192,6 +192,62 @@ const struct sim_test test_undecided = {
 	.invariant = stage_invariant,
 };
 
+/*
+ * The same where the level above gets its first limit in the middle, and others hold the lower one under pressure. What
+ * fits below is refused only if the large one was granted; one that is refused after all is no reason.
+ */
+
+enum {
+	BOTH_REFUSED = SIM_LEDGER - 1
+};
+
+static void capped_setup(void)
+{
+	stage_start(0);
+	stage_make(1, 0, 0);
+	stage_make(2, 1, 8);
+	stage_make(3, 2, 0);
+}
+
+static void large_unless_capped(void)
+{
+	if (stage_try(3, 6, 0))
+		sim_note(BOTH_REFUSED, 1);
+	else
+		stage_uncharge(3, 6);
+}
+
+static void small_below_the_cap(void)
+{
+	if (stage_try(2, 4, MEMCG_MAY_SLEEP))
+		sim_note(BOTH_REFUSED, 1);
+	else
+		stage_uncharge(2, 4);
+}
+
+static void caps(void)
+{
+	stage_press(2);
+	stage_set_max(1, 4);
+	stage_release(2);
+}
+
+static void not_both(void)
+{
+	sim_check(sim_noted(BOTH_REFUSED) < 2);
+	stage_conserved();
+}
+
+const struct sim_test test_capped_above = {
+	.name = "capped-above",
+	.about = "a climb that a limit set meanwhile refuses above does not refuse a small one below",
+	.cpus = 3,
+	.threads = { large_unless_capped, small_below_the_cap, caps },
+	.setup = capped_setup,
+	.check = not_both,
+	.invariant = stage_invariant,
+};
+
 /* One page, two that want it. */
 
 static void one_page(void)

@@ -16,6 +16,7 @@ const struct sim_test *const sim_tests[] = {
 	&test_exact_limit,
 	&test_limit_race,
 	&test_undecided,
+	&test_capped_above,
 	&test_last_page,
 	&test_last_page_sleeping,
 	&test_max_lowered,

@@ -32,16 +32,6 @@ void page_counter_init(struct page_counter *counter, struct page_counter *parent
 	sim_name_field(counter, page_counter, failcnt);
 }
 
-/* Is there a level above, below @top, that may refuse? */
-static bool undecided_above(const struct page_counter *counter, const struct page_counter *top)
-{
-	for (counter = counter->parent; counter != top; counter = counter->parent) {
-		if (load_relaxed(&counter->limit) != PAGE_COUNTER_MAX)
-			return true;
-	}
-	return false;
-}
-
 static bool refused(struct counter_refusal *refusal, struct page_counter *counter, uint64_t word, unsigned long limit)
 {
 	long usage = counter_usage(word);
@@ -80,7 +70,7 @@ static bool try_level(struct page_counter *counter, struct page_counter *top, un
 {
 	uint64_t bit = 1ULL << counter->depth;
 	uint64_t word = load_seq(&counter->word);
-	uint64_t mark = load_seq(&counter->pressure) && undecided_above(counter, top);
+	uint64_t mark = load_seq(&counter->pressure) && counter->parent != top; /* the last level decides */
 
 	if (sim_fault(FAULT_ADD_THEN_BACK_OFF))
 		return try_level_fault(counter, nr, climb, refusal);

@@ -10,17 +10,13 @@
  *   version  changes with each limit, so that an exchange decided under the old limit
  *            fails (two grace periods in each round of versions, so that none is that old).
  *   climbs   charges that have added their pages here and are not decided yet, because
- *            a level above may still refuse. Kept only while somebody waits for the
- *            truth about this level (pressure); a may-sleep charge is not refused while
- *            there are some (A6).
+ *            a level above may still refuse: also one without a limit, which may get one any
+ *            moment. Kept only while somebody waits for the truth about this level
+ *            (pressure); a may-sleep charge is not refused while there are some (A6).
  *
  * A level is climbed bottom-up. A refusal cancels what was added below, exactly, and
  * leaves watermarks alone: they are raised after success only (A4), to the usage that
  * this climb's own exchange stored.
- *
- * Tolerated: a limit that is set above while a climb is under way may refuse it after
- * a waiter below was refused for its pages: the climb was not counted, nothing above could
- * refuse it when it began. One such refusal for each limit write.
  *
  * Limits: max is what files show, limit is what charges obey. Lowering sets limit
  * first, raising sets max first, so that nobody sees usage above the max he reads.

@@ -12,8 +12,8 @@
  *   TWO       the same large charges, two may-sleep charges
  *   FULL      three may-sleep charges of which two fit
  *   LOWERED   two chargers while the limit of the lower level is lowered till the version comes round
- *   CAPPED    large charges, a may-sleep charge, while an upper level without a limit gets one,
- *             and another call holds the lower level under pressure
+ *   CAPPED    large charges, a may-sleep charge, while an upper level without a limit gets one;
+ *             another call may hold the lower level under pressure
  *
  * Checked:
  *   A3  no exchange of a try-charge stores a usage above the max that the level shows
@@ -34,8 +34,8 @@
  *   MAX_FIRST      a lowered limit is shown before it is obeyed
  *   EARLY_PEAK     watermarks are raised on the way up
  *   PEAK_READ      watermarks are raised to the usage that is read then
- * ASSUME_A3 leaves that check out, to see what else a fault does. MARK_ALL counts a climb whether or not a level
- * above has a limit: without it CAPPED does not hold, which page_counter.h tolerates.
+ *   MARK_LIMITED   climbs are counted only while a level above has a limit
+ * ASSUME_A3 leaves that check out, to see what else a fault does.
  *
  * Not here: forced charges, orders weaker than sequential consistency, a full count of climbs, the end of
  * waiting for an undecided climb.
@@ -90,10 +90,11 @@ byte running;
 #define OVER(l) (live[l] + 1 > limit[l])
 #define JUSTIFY justified = (OVER(0) || OVER(1) -> justified | asking : justified)
 
-#ifdef MARK_ALL
-#define MAY_REFUSE_ABOVE true
-#else
+/* Without a limit now, the level above may have one when the climb is there. */
+#ifdef MARK_LIMITED
 #define MAY_REFUSE_ABOVE (limit[1] != NO_LIMIT)
+#else
+#define MAY_REFUSE_ABOVE true
 #endif
 
 inline enter() {
@@ -476,8 +477,10 @@ init {
 		run Operator(3);
 #endif
 #ifdef CAPPED
-		pressure[0] = 1;
-		clean[0] = true;
+		if
+		:: pressure[0] = 1; clean[0] = true
+		:: true
+		fi;
 		running = 3;
 		run Charger(1, LARGE);
 		run Sleeper(2);
