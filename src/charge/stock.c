@@ -4,6 +4,14 @@
 
 #include "group/house.h"
 
+bool stock_try_budget(struct percpu_area *area, unsigned int pages)
+{
+	if (atomic_add(&area->budget, pages) <= percpu_budget)
+		return true;
+	atomic_sub(&area->budget, pages);
+	return false;
+}
+
 void stock_put_budget(struct percpu_area *area, unsigned int pages)
 {
 	uint32_t left = atomic_sub(&area->budget, pages);

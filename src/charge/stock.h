@@ -73,7 +73,8 @@ static inline bool stock_below(const struct memcg *memcg)
 	return MEMCG_STOCK != MEMCG_STOCK_RSEQ || load_seq(&memcg->memory.room) > 0;
 }
 
-/* Slow section: budget for a slot of either kind in an area, by evicting page slots if it must. */
+/* Slow section: budget for a slot of either kind in an area; what is left of it, or by evicting page slots if it must. */
+bool stock_try_budget(struct percpu_area *area, unsigned int pages);
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages);
 void stock_put_budget(struct percpu_area *area, unsigned int pages);
 

@@ -196,11 +196,8 @@ void stock_fork_child(struct percpu_area *area)
 
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages)
 {
-	(void)index;
-	if (atomic_add(&area->budget, pages) <= percpu_budget)
-		return true;
-	atomic_sub(&area->budget, pages);
-	return false;
+	(void)index; /* no page slot has a part of it: there is none to evict */
+	return stock_try_budget(area, pages);
 }
 
 #endif

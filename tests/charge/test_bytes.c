@@ -79,6 +79,34 @@ static void a_swing_moves_no_pages(void **state)
 	tree_is_empty();
 }
 
+/* A batch is half the room that the slot then has: the room doubles each time it proves too small. */
+static void batches_grow_with_the_room(void **state)
+{
+	static const int64_t batches[] = { 1, 2, 4, 4, 4 };
+	struct memcg *memcg = group_make(NULL, "a");
+	struct memcg_objcg *objcg = memcg->objcg;
+	size_t live = 0;
+	unsigned int i;
+
+	if (percpu_budget < 100) {
+		group_end(memcg);
+		skip();
+	}
+	for (i = 0; i < array_size(batches); i++) {
+		int64_t pages = objcg_pages(objcg), left;
+
+		for (left = batches[i]; left; left--) {
+			must(memcg_charge_bytes(objcg, PAGE, 0) == 0);
+			live += PAGE;
+			must(objcg_pages(objcg) == pages + batches[i]);
+		}
+		books(memcg, live);
+	}
+	memcg_uncharge_bytes(objcg, live);
+	group_end(memcg);
+	tree_is_empty();
+}
+
 #define OWNERS 100U /* more than there are byte slots */
 
 static void more_owners_than_slots(void **state)
@@ -334,6 +362,7 @@ static int run(void)
 		cmocka_unit_test(every_size),
 		cmocka_unit_test(every_size_together),
 		cmocka_unit_test(a_swing_moves_no_pages),
+		cmocka_unit_test(batches_grow_with_the_room),
 		cmocka_unit_test(more_owners_than_slots),
 		cmocka_unit_test(bad_sizes_and_flags),
 		cmocka_unit_test(refused_bytes_leave_no_trace),

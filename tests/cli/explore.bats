@@ -88,7 +88,7 @@ found() {
 }
 
 @test "fault: a dying group is given a slot" {
-	found no-dying-check destroy-charge 'FAULT +place\(\) src/charge/stock_word.c' 'commit .* < place'
+	found no-dying-check destroy-charge 'FAULT +place\(\) src/charge/stock_word.c' 'commit .* < slot_commit'
 }
 
 @test "fault: freed before the grace period" {
@@ -104,7 +104,7 @@ found() {
 }
 
 @test "fault: the victim's word is read again" {
-	found victim-reread replace-irq 'is interrupted' 'FAULT +place\(\) src/charge/stock_word.c'
+	found victim-reread replace-irq 'is interrupted' 'FAULT +slot_place\(\) src/charge/slot.c:[0-9]+ < place'
 }
 
 @test "sequential consistency hides what store buffers show" {
