@@ -37,26 +37,13 @@
 static struct lock drain_lock = LOCK_INIT(LOCK_RANK_DRAIN);
 static bool fence_lost; /* the kernel refuses it: gates stay closed; drain lock */
 
-/* What a drain takes. */
-struct match {
-	const struct memcg *top; /* groups below and this one; NULL: dying groups */
+/* What a drain takes: of which areas, and of whom. */
+struct drain {
+	bool (*area)(struct percpu_area *area); /* NULL: of all */
+	stock_match group;                      /* page slots of these */
+	bytes_match owner;                      /* byte slots of these */
+	const struct memcg *top;                /* what both are given */
 };
-
-static bool match_group(const struct memcg *memcg, const void *arg)
-{
-	const struct match *match = arg;
-
-	return match->top ? css_is_descendant(&memcg->css, &match->top->css) : memcg_dying(memcg);
-}
-
-static bool match_owner(const struct memcg_objcg *objcg, const void *arg)
-{
-	const struct match *match = arg;
-
-	if (!match->top)
-		return load_seq(&objcg->dead);
-	return css_is_descendant(&objcg->memcg->css, &match->top->css);
-}
 
 static void close_gates(void)
 {
@@ -101,58 +88,111 @@ static void drain_fence(void)
 	nanosleep(&nap, NULL);
 }
 
-static void take(const struct match *match)
+static void take(const struct drain *drain)
 {
 	unsigned int i;
 
 	for (i = 0; i < percpu_nr; i++) {
-		if (!closed(i))
+		struct percpu_area *area = percpu_area(i);
+
+		if (!closed(i) || (drain->area && !drain->area(area)))
 			continue;
 		rcu_lock();
-		bytes_drain_area(percpu_area(i), match_owner, match);
-		stock_drain_area(percpu_area(i), match_group, match);
+		bytes_drain_area(area, drain->owner, drain->top);
+		stock_drain_area(area, drain->group, drain->top);
 		rcu_unlock();
 	}
 }
 
 /* Drain lock. */
-static void drain(const struct match *match)
+static void run_drain(const struct drain *drain)
 {
 	close_gates();
 	if (sim_fault(FAULT_EARLY_REOPEN))
 		open_gates();
 	drain_fence();
-	take(match);
+	take(drain);
 	if (!fence_lost)
 		open_gates();
 }
 
-void drain_all(struct memcg *top)
+static bool group_below(const struct memcg *memcg, const void *top)
 {
-	struct match match = { .top = top };
+	return css_is_descendant(&memcg->css, &((const struct memcg *)top)->css);
+}
 
-	lock_take(&drain_lock);
-	drain(&match);
-	lock_drop(&drain_lock);
+static bool owner_below(const struct memcg_objcg *objcg, const void *top)
+{
+	return group_below(objcg->memcg, top);
+}
+
+/* Drain lock: all stock at and below a level. */
+static void drain_below(const struct memcg *top)
+{
+	const struct drain drain = { NULL, group_below, owner_below, top };
+
+	run_drain(&drain);
+}
+
+static bool group_dying(const struct memcg *memcg, const void *unused)
+{
+	(void)unused;
+	return memcg_dying(memcg);
+}
+
+static bool owner_dead(const struct memcg_objcg *objcg, const void *unused)
+{
+	(void)unused;
+	return load_seq(&objcg->dead);
 }
 
 static void drain_dying(void)
 {
-	struct match match = { .top = NULL };
+	const struct drain drain = { NULL, group_dying, owner_dead, NULL };
 
 	lock_take(&drain_lock);
-	drain(&match);
+	run_drain(&drain);
+	lock_drop(&drain_lock);
+}
+
+static bool area_idle(struct percpu_area *area)
+{
+	return !atomic_xchg(&area->busy, 0);
+}
+
+static bool any_group(const struct memcg *memcg, const void *unused)
+{
+	(void)memcg;
+	(void)unused;
+	return true;
+}
+
+static bool any_owner(const struct memcg_objcg *objcg, const void *unused)
+{
+	(void)objcg;
+	(void)unused;
+	return true;
+}
+
+/*
+ * Concurrency ids compact: what a higher one holds, nobody uses. Areas with no slow path
+ * since the last call are emptied; a busy one that only hits its stock pays one refill for it.
+ */
+static void drain_idle(void)
+{
+	const struct drain drain = { area_idle, any_group, any_owner, NULL };
+
+	lock_take(&drain_lock);
+	run_drain(&drain);
 	lock_drop(&drain_lock);
 }
 
 void pressure_begin(struct memcg *memcg)
 {
-	struct match match = { .top = memcg };
-
 	lock_take(&drain_lock);
 	store_seq(&memcg->memory.pressure, memcg->memory.pressure + 1);
 	if (!memcg->memory.clean) {
-		drain(&match);
+		drain_below(memcg);
 		rcu_synchronize();
 		memcg->memory.clean = 1;
 	}
@@ -167,46 +207,6 @@ void pressure_end(struct memcg *memcg)
 		store_seq(&memcg->memory.pressure, memcg->memory.pressure - 1);
 	if (!memcg->memory.pressure)
 		memcg->memory.clean = 0;
-	lock_drop(&drain_lock);
-}
-
-static bool match_any(const struct memcg *memcg, const void *arg)
-{
-	(void)memcg;
-	(void)arg;
-	return true;
-}
-
-static bool match_any_owner(const struct memcg_objcg *objcg, const void *arg)
-{
-	(void)objcg;
-	(void)arg;
-	return true;
-}
-
-/*
- * Concurrency ids compact: what a higher one holds, nobody uses. Areas with no slow path
- * since the last call are emptied; a busy one that only hits its stock pays one refill for it.
- */
-static void drain_idle(void)
-{
-	unsigned int i;
-
-	lock_take(&drain_lock);
-	close_gates();
-	drain_fence();
-	for (i = 0; i < percpu_nr; i++) {
-		struct percpu_area *area = percpu_area(i);
-
-		if (!closed(i) || atomic_xchg(&area->busy, 0))
-			continue;
-		rcu_lock();
-		bytes_drain_area(area, match_any_owner, NULL);
-		stock_drain_area(area, match_any, NULL);
-		rcu_unlock();
-	}
-	if (!fence_lost)
-		open_gates();
 	lock_drop(&drain_lock);
 }
 

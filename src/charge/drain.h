@@ -12,6 +12,4 @@
 void pressure_begin(struct memcg *memcg);
 void pressure_end(struct memcg *memcg);
 
-void drain_all(struct memcg *top); /* all stock in the subtree, once; may appear again at once */
-
 #endif

@@ -75,7 +75,7 @@ found() {
 }
 
 @test "fault: gates opened too early in a drain" {
-	found early-reopen two-drains 'store +percpu_area.head.* open_gates\(\) src/charge/drain.c:[0-9]+ < drain'
+	found early-reopen two-drains 'store +percpu_area.head.* open_gates\(\) src/charge/drain.c:[0-9]+ < run_drain'
 }
 
 @test "fault: no fence in a drain" {

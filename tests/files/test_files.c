@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The files themselves: which there are, what they show, and their errors. */
 #include "support/child.h"
+#include "support/drain.h"
 
 #include <memcg/charge.h>
 #include <memcg/files.h>
 #include <pthread.h>
 
-#include "charge/drain.h"
 #include "group/group.h"
 
 static struct memcg *parent, *child;
@@ -205,7 +205,7 @@ static void stat_counts_heap(void **state)
 	memcg_uncharge_bytes(objcg, 3 * MEMCG_PAGE_SIZE + 1);
 	memcg_objcg_put(objcg);
 	memcg_tick();
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	assert_int_equal(key(parent, "memory.stat", "anon"), 0);
 }
 
@@ -236,7 +236,7 @@ static void amounts_and_events(void **state)
 	assert_int_equal(memcg_write(child, "memory.peak", "reset me", 8), 8);
 	assert_string_equal(read_file(child, "memory.peak"), "40960\n");
 	memcg_uncharge(child, 10);
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	assert_string_equal(read_file(parent, "memory.current"), "0\n");
 	assert_string_equal(read_file(parent, "memory.peak"), "40960\n");
 }
@@ -294,7 +294,7 @@ static void files_under_threads(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, reads_and_writes, NULL), 0);
 	for (i = 0; i < array_size(threads); i++)
 		pthread_join(threads[i], NULL);
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	assert_string_equal(read_file(parent, "memory.current"), "0\n");
 }
 

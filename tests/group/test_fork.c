@@ -4,11 +4,11 @@
  * climbs, refusals, drains, destructions: levels agree, no lock is held, who is gone is attached nowhere.
  */
 #include "support/child.h"
+#include "support/drain.h"
 
 #include <memcg/files.h>
 #include <pthread.h>
 
-#include "charge/drain.h"
 #include "group/group.h"
 #include "percpu/area.h"
 #include "support/backing.h"
@@ -113,7 +113,7 @@ static void go_on_in_child(bool main_attached)
 		must(memcg_charge(leaves[i % THREADS], (unsigned long)i % 150 + 1, 0) == 0);
 		memcg_uncharge(leaves[i % THREADS], (unsigned long)i % 150 + 1);
 	}
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	check_levels();
 	left = page_counter_read(&memcg_root()->memory);
 	must(left <= THREADS * (200 + 3 + 1)); /* a charge in hand, a byte charge, a residue each */
@@ -157,7 +157,7 @@ static void forks(const void *arg)
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	/* A1: the parent has lost nothing by it */
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	for (i = 0; i < THREADS; i++)
 		must(usage_of(leaves[i]) == objcg_pages(leaves[i]->objcg));
 	check_levels();
@@ -238,7 +238,7 @@ static void forks_amid_destruction(const void *arg)
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	memcg_tick();
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	for (i = 0; i < 1000 && memcg_root()->css.nr_dying; i++) {
 		usleep(1000);
 		memcg_tick();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which group a thread works for: home, scopes, nothing at all; and what a home keeps alive. */
 #include "support/child.h"
+#include "support/drain.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
 
-#include "charge/drain.h"
 #include "group/group.h"
 #include "group/thread.h"
 #include "percpu/thread.h"
@@ -150,7 +150,7 @@ static void charges_go_where_the_thread_works(void **state)
 	assert_int_equal(memcg_resize(&reservation, 1 << 30, 0), 0);
 	memcg_unreserve(&reservation);
 	memcg_leave(previous);
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	assert_int_equal(page_counter_read(&memcg_root()->memory), 200);
 	memcg_uncharge(a, 200);
 	assert_int_equal(page_counter_read(&memcg_root()->memory), 0);
