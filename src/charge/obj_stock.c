@@ -102,6 +102,8 @@ unsigned long bytes_batch(struct memcg_objcg *objcg, unsigned long pages)
 	if (pages > BYTE_MOST_ROOM)
 		return pages;
 	slot_look(&look, &objcg->fast);
+	if (look.closed)
+		return pages;
 	if (look.slot)
 		low = slot_grow_low(&look, &owner);
 	else
@@ -149,6 +151,8 @@ void bytes_return(struct memcg_objcg *objcg, size_t size)
 		struct slot_look look;
 
 		slot_look(&look, &objcg->fast);
+		if (look.closed)
+			break;
 		if (!look.slot) {
 			if (!place(objcg, &look))
 				break;

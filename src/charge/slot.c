@@ -52,6 +52,7 @@ bool slot_place(struct slot_look *look, const struct slot_owner *owner, uint8_t 
 		look->word = load_relaxed(look->slot);
 	if (!slot_commit(look, slot_word(owner->fast, (size_t)owner->first * owner->unit, 0))) {
 		slot_release(look->area, owner->counter, owner->first);
+		look->slot = NULL;
 		return false;
 	}
 	look->word = before;

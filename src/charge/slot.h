@@ -13,6 +13,7 @@ struct slot_look {
 	unsigned int index;       /* this thread's area */
 	struct percpu_area *area; /* the same */
 	uint64_t gate;            /* as a commit expects it; read before anything else */
+	bool closed;              /* it was not so: a drain is at work, no commit will succeed */
 	uint64_t *slot;           /* the owner's slot there; NULL: it has none */
 	uint64_t word;            /* what the slot held */
 };
@@ -23,7 +24,9 @@ static inline void slot_look(struct slot_look *look, const struct memcg_fast *fa
 
 	look->index = percpu_index();
 	look->area = percpu_area(look->index);
-	look->gate = percpu_gate(look->area);
+	look->gate = load_relaxed(&look->area->head.gate);
+	look->closed = look->gate & 1;
+	look->gate &= ~1ULL;
 	look->slot = memcg_slot_(&memcg_percpu, fast, look->index, &head, &look->word);
 }
 
@@ -48,7 +51,7 @@ struct slot_owner {
 
 /*
  * A new slot, empty, after a look that found none. May evict others. True: @look is at it, and its word is what was
- * there before, which is the caller's to settle. False: the counters serve.
+ * there before, which is the caller's to settle. False: @look still is at none, and the counters serve.
  */
 bool slot_place(struct slot_look *look, const struct slot_owner *owner, uint8_t *victim);
 

@@ -27,3 +27,14 @@ void stock_uncharge(struct memcg *memcg, unsigned long nr)
 	if (memcg_dying(memcg))
 		house_check_zombie(memcg);
 }
+
+void stock_counters_read(struct stock_counters *counters)
+{
+	unsigned int i, which;
+
+	*counters = (struct stock_counters){ 0 };
+	for (i = 0; i < percpu_nr; i++) {
+		for (which = 0; percpu_touched(i) && which < STOCK_COUNT_NR; which++)
+			counters->of[which] += load_relaxed(&percpu_area(i)->counts[which]);
+	}
+}

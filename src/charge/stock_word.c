@@ -100,22 +100,31 @@ static bool place(struct memcg *memcg, struct slot_look *look)
 bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch)
 {
 	const struct slot_owner owner = owner_of(memcg);
+	enum stock_count why;
 	struct slot_look look;
-	unsigned long low;
+	unsigned long low = 0;
+	bool done = false;
 
-	*batch = nr;
-	if (nr > MEMCG_STOCK_HIGH)
-		return false;
 	slot_look(&look, &memcg->fast);
-	if (!look.slot) {
-		low = place(memcg, &look) ? FIRST_ROOM / 2 : 0;
+	if (nr > MEMCG_STOCK_HIGH) {
+		why = STOCK_TOO_LARGE;
+	} else if (look.closed) {
+		why = STOCK_CLOSED;
+	} else if (!look.slot && place(memcg, &look)) {
+		why = STOCK_MISS;
+		low = FIRST_ROOM / 2;
+	} else if (!look.slot) {
+		why = page_counter_pressed(&memcg->memory) ? STOCK_PRESSED : STOCK_UNPLACED;
+	} else if (nr <= MEMCG_SLOT_HELD(look.word)) {
+		why = STOCK_AGAIN;
+		done = slot_commit(&look, look.word + nr * MEMCG_SLOT_UNIT);
 	} else {
-		if (nr <= MEMCG_SLOT_HELD(look.word) && slot_commit(&look, look.word + nr * MEMCG_SLOT_UNIT))
-			return true;
+		why = STOCK_EMPTY;
 		low = slot_grow_low(&look, &owner);
 	}
+	percpu_count(look.area, why);
 	*batch = low > nr ? low : nr;
-	return false;
+	return done;
 }
 
 /* The slot is too full for @nr: fall to the low mark. */
@@ -138,6 +147,8 @@ void stock_return(struct memcg *memcg, unsigned long nr)
 		struct slot_look look;
 
 		slot_look(&look, &memcg->fast);
+		if (look.closed)
+			break;
 		if (!look.slot) {
 			if (!place(memcg, &look))
 				break;

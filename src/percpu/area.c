@@ -252,6 +252,7 @@ static void name_areas(void)
 		sim_name_field(area, percpu_area, budget);
 		sim_name_field(area, percpu_area, busy);
 		sim_name_field(area, percpu_area, page_hand);
+		sim_name_field(area, percpu_area, counts);
 		sim_name_field(area, percpu_area, page_victim);
 		sim_name_field(area, percpu_area, byte_victim);
 		sim_name_field(area, percpu_area, page_slots);
