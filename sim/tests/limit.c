@@ -248,6 +248,51 @@ const struct sim_test test_capped_above = {
 	.invariant = stage_invariant,
 };
 
+/*
+ * Refusals one after the other: the pressure of the first lingers for the next, and ends between. Whatever stock comes
+ * and goes meanwhile, what fits is granted, what does not is refused.
+ */
+
+enum {
+	FILLED = 100
+};
+
+static void filled_setup(void)
+{
+	one_level();
+	stage_charge(1, FILLED);
+}
+
+static void refused_again(void)
+{
+	for (int i = 0; i < 3; i++)
+		sim_check(stage_try(2, MAX - FILLED + 1, MEMCG_MAY_SLEEP) != 0);
+}
+
+static void fits_again(void)
+{
+	for (int i = 0; i < 3; i++) {
+		sim_check(stage_try(2, MAX - FILLED - 2, MEMCG_MAY_SLEEP) == 0);
+		stage_uncharge(2, MAX - FILLED - 2);
+	}
+}
+
+static void two_come_and_go(void)
+{
+	for (int i = 0; i < 3; i++)
+		small_may_fail();
+}
+
+const struct sim_test test_refused_again = {
+	.name = "refused-again",
+	.about = "refusals in a row, whose pressure lingers, beside what fits and stock that comes and goes",
+	.cpus = 3,
+	.threads = { refused_again, fits_again, two_come_and_go },
+	.setup = filled_setup,
+	.check = stage_conserved,
+	.invariant = stage_invariant,
+};
+
 /* One page, two that want it. */
 
 static void one_page(void)

@@ -17,6 +17,7 @@ const struct sim_test *const sim_tests[] = {
 	&test_limit_race,
 	&test_undecided,
 	&test_capped_above,
+	&test_refused_again,
 	&test_last_page,
 	&test_last_page_sleeping,
 	&test_max_lowered,

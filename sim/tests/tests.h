@@ -10,7 +10,8 @@ extern const struct sim_test test_charge_drain, test_charge_preempted, test_two_
 	test_charge_portable, test_portable_irq, test_force_move;
 /* limit.c */
 extern const struct sim_test test_refusal, test_refusal_two_levels, test_refusal_success, test_exact_limit,
-	test_limit_race, test_undecided, test_capped_above, test_last_page, test_last_page_sleeping, test_max_lowered;
+	test_limit_race, test_undecided, test_capped_above, test_refused_again, test_last_page, test_last_page_sleeping,
+	test_max_lowered;
 /* slots.c */
 extern const struct sim_test test_replace_refill, test_replace_irq, test_room, test_budget;
 /* destroy.c */

@@ -18,6 +18,9 @@
  *     gate has moved, and it fails) or sees the pressure.
  * G2  Every climb through top that is not decided is counted in top's word then: one that
  *     began before the grace period has ended, later ones see the pressure.
+ * G3  Both stay true while the word of pressure is not 0. So they are made true once, and a charge that is
+ *     refused again and again at a level finds them so: pressure_linger(). Its drains are one in
+ *     PRESSURE_LINGER_NS at most, whoever is refused: they cost all other threads of the process too.
  *
  * Where the kernel refuses the fence since the start (a filter installed later), what is in use stays
  * closed for good and stock is not used any more; what a sequence under way at that instant commits
@@ -189,25 +192,26 @@ static void drain_idle(void)
 
 void pressure_begin(struct memcg *memcg)
 {
+	if (page_counter_hold(&memcg->memory))
+		return;
 	lock_take(&drain_lock);
-	store_seq(&memcg->memory.pressure, memcg->memory.pressure + 1);
-	if (!memcg->memory.clean) {
+	/* Another may have been faster. */
+	if (!(load_seq(&memcg->memory.pressure) & PRESSURE_CLEAN)) {
 		drain_below(memcg);
 		rcu_synchronize();
-		memcg->memory.clean = 1;
+		page_counter_clean(&memcg->memory);
 	}
 	lock_drop(&drain_lock);
 }
 
 void pressure_end(struct memcg *memcg)
 {
-	lock_take(&drain_lock);
-	/* 0 in the child of a fork that a handler made in the middle of our wait. */
-	if (memcg->memory.pressure)
-		store_seq(&memcg->memory.pressure, memcg->memory.pressure - 1);
-	if (!memcg->memory.pressure)
-		memcg->memory.clean = 0;
-	lock_drop(&drain_lock);
+	page_counter_let_go(&memcg->memory, false);
+}
+
+void pressure_linger(struct memcg *memcg)
+{
+	page_counter_let_go(&memcg->memory, true);
 }
 
 static void fork_prepare(void)
@@ -229,10 +233,8 @@ static void fork_child(void)
 
 	for (i = 0; i < percpu_nr; i++)
 		stock_fork_child(percpu_area(i));
-	while ((pos = css_next(pos, &root->css))) {
+	while ((pos = css_next(pos, &root->css)))
 		memcg_of(pos)->memory.pressure = 0;
-		memcg_of(pos)->memory.clean = 0;
-	}
 	lock_reinit(&drain_lock);
 }
 

@@ -7,9 +7,10 @@
 
 /*
  * Pressure at a level: while it is held, no stock exists or appears below, and each climb is
- * counted in the level's word until it is decided. Both sleep. Context: thread.
+ * counted in the level's word until it is decided. The begin may sleep. Context: thread.
  */
 void pressure_begin(struct memcg *memcg);
 void pressure_end(struct memcg *memcg);
+void pressure_linger(struct memcg *memcg); /* instead of pressure_end(): soon there may be the next of its kind */
 
 #endif

@@ -13,7 +13,8 @@
  * be that long only when its thread is stopped inside it, by a debugger or a handler that
  * does not return.
  *
- * Several levels can refuse in turn; pressure is kept on each until the call ends.
+ * Several levels can refuse in turn; pressure is kept on each until the call ends, and lingers: who was near
+ * a limit once will be again, and the next refusal costs no drain.
  */
 #include "charge/try_charge.h"
 
@@ -111,6 +112,9 @@ static bool worth_retry(struct waiting *waiting, const struct counter_refusal *r
 
 	if (reclaim(waiting, over))
 		return true;
+	/* What is larger than the limit need not know what lives there. */
+	if (waiting->nr > load_seq(&refusal->counter->limit))
+		return false;
 	if (!(waiting->pressed & bit)) {
 		waiting->pressed |= bit;
 		pressure_begin(over);
@@ -125,7 +129,7 @@ static void release_pressure(const struct waiting *waiting)
 
 	for (css = &waiting->memcg->css; css; css = css->parent) {
 		if (waiting->pressed & (1ULL << css->depth))
-			pressure_end(memcg_of(css));
+			pressure_linger(memcg_of(css));
 	}
 }
 

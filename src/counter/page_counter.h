@@ -18,6 +18,12 @@
  * leaves watermarks alone: they are raised after success only (A4), to the usage that
  * this climb's own exchange stored.
  *
+ * Pressure: a charge that waits for the truth holds it. While the word is not 0 no stock is placed below
+ * (page_counter_reserve_room()), and climbs are counted. It is clean once that is true of all that began before,
+ * too: no stock is below, every climb is counted (charge/drain.c). A clean one may linger after its last holder,
+ * so that the next charge that is refused finds it so; the first climb or placement that comes
+ * PRESSURE_LINGER_NS after the last holder ends it.
+ *
  * Limits: max is what files show, limit is what charges obey. Lowering sets limit
  * first, raising sets max first, so that nobody sees usage above the max he reads.
  */
@@ -36,6 +42,11 @@
 #define COUNTER_CLIMBS ((1UL << COUNTER_CLIMB_BITS) - 1)
 #define COUNTER_PAGES_MAX ((1UL << 38) - 1) /* most pages of one call, and of a level by force */
 
+#define PRESSURE_CLEAN (1U << 31) /* in the word of pressure; below it the number of holders */
+#ifndef PRESSURE_LINGER_NS
+#define PRESSURE_LINGER_NS 2000000 /* stock stays away so long, so no level is drained for charges more often */
+#endif
+
 struct page_counter {
 	/* Read by each climb, written by operators. */
 	struct page_counter *parent; /* constant */
@@ -45,8 +56,8 @@ struct page_counter {
 	unsigned long low;           /* pages; stored, relaxed */
 	unsigned long min;           /* pages; stored, relaxed */
 	uint32_t depth;              /* root 0; constant */
-	uint32_t pressure;           /* may-sleep charges that wait here: no stock below; drain lock, read anywhere */
-	uint32_t clean;              /* 1: no stock is below, since pressure > 0; drain lock */
+	uint32_t pressure;           /* holders and PRESSURE_CLEAN; atomic */
+	uint64_t held;               /* ns: when the last holder left that let it linger; relaxed */
 	/* Written by each climb. */
 	uint64_t word pair_aligned; /* usage | version | climbs; atomic */
 	unsigned long watermark;    /* highest usage that a successful charge stored; atomic */
@@ -96,6 +107,11 @@ void page_counter_set_max(struct page_counter *counter, unsigned long pages); /*
 bool page_counter_reserve_room(struct page_counter *counter,
 			       unsigned long pages); /* false: refused at some level, or there is pressure */
 void page_counter_return_room(struct page_counter *counter, unsigned long pages);
-bool page_counter_pressed(const struct page_counter *counter); /* is somebody waiting at this level or above? */
+
+/* Pressure at one level. The charge floor's drains make it clean. */
+bool page_counter_hold(struct page_counter *counter);  /* one holder more; true: it is clean */
+void page_counter_clean(struct page_counter *counter); /* by a holder, after what drain.c does */
+void page_counter_let_go(struct page_counter *counter, bool linger);
+bool page_counter_pressed(struct page_counter *counter); /* here or above; what has lingered long enough ends */
 
 #endif
