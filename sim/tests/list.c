@@ -29,6 +29,7 @@ const struct sim_test *const sim_tests[] = {
 	&test_destroy_bytes,
 	&test_destroy_small,
 	&test_late_bytes,
+	&test_dead_bytes,
 	&test_reparent,
 	&test_zombie,
 	&test_create_destroy,

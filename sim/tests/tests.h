@@ -16,7 +16,7 @@ extern const struct sim_test test_refusal, test_refusal_two_levels, test_refusal
 extern const struct sim_test test_replace_refill, test_replace_irq, test_room, test_budget;
 /* destroy.c */
 extern const struct sim_test test_destroy_charge, test_destroy_bytes, test_destroy_small, test_late_bytes,
-	test_reparent, test_zombie, test_create_destroy, test_walk_destroy, test_scope;
+	test_dead_bytes, test_reparent, test_zombie, test_create_destroy, test_walk_destroy, test_scope;
 /* bytes.c */
 extern const struct sim_test test_bytes_drain, test_bytes_move, test_heap;
 /* irq.c */

@@ -34,6 +34,7 @@ struct lock {
 	}
 
 void lock_take(struct lock *lock);
+bool lock_try(struct lock *lock); /* false: it is held */
 void lock_drop(struct lock *lock);
 void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
 

@@ -13,6 +13,9 @@
  * be that long only when its thread is stopped inside it, by a debugger or a handler that
  * does not return.
  *
+ * A dead owner's objects left parts of pages in slots that only the settling of the dead can attribute
+ * (group/objcg.c): it is done before such pages refuse anybody.
+ *
  * Several levels can refuse in turn; pressure is kept on each until the call ends, and lingers: who was near
  * a limit once will be again, and the next refusal costs no drain.
  */
@@ -23,6 +26,8 @@
 
 #include "base/mem.h"
 #include "charge/drain.h"
+#include "group/house.h"
+#include "group/objcg.h"
 #include "group/slow.h"
 
 #define RECLAIM_RETRIES 16       /* MAX_RECLAIM_RETRIES of the kernel */
@@ -104,6 +109,13 @@ static bool reclaim(struct waiting *waiting, struct memcg *over)
 	return waiting->retries-- > 0;
 }
 
+/* What was in byte slots of destroyed groups, and is nobody's, counts until it is settled. */
+static void settle_dead(const struct memcg *over)
+{
+	if (load_seq(&objcg_withholding) && (memcg_dying(over) || load_seq(&over->css.nr_dying)))
+		house_settle();
+}
+
 /* After a refusal: is there something left to do that may change it? */
 static bool worth_retry(struct waiting *waiting, const struct counter_refusal *refusal)
 {
@@ -118,6 +130,7 @@ static bool worth_retry(struct waiting *waiting, const struct counter_refusal *r
 	if (!(waiting->pressed & bit)) {
 		waiting->pressed |= bit;
 		pressure_begin(over);
+		settle_dead(over);
 		return true;
 	}
 	return refusal->undecided && wait_undecided(waiting, refusal->counter);

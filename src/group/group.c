@@ -200,8 +200,9 @@ int memcg_destroy(struct memcg *group)
 	threads_unlock();
 	if (!err) {
 		names_del(group);
-		objcg_kill(group->objcg);
+		/* In this order: who sees a dead owner knows that it is queued (house_settle()). */
 		house_queue_offline(group);
+		objcg_kill(group->objcg);
 	}
 	lock_drop(&tree_lock);
 	if (!err)

@@ -45,6 +45,7 @@ struct memcg_objcg {
 	int64_t live;                   /* once dead: OBJCG_BIAS, later bytes still charged; atomic */
 	uint64_t refs;                  /* one of the group, one of live bytes, handles', children's; atomic */
 	uint32_t dead;                  /* 1: group destroyed; set once */
+	uint32_t withholds;             /* 1: dead, and the residue holds whole pages; atomic */
 	struct memcg_objcg *queue_next; /* free list */
 };
 

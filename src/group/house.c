@@ -45,6 +45,8 @@ static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
 static struct memcg *offline_head; /* oldest first, by queue_next; tree lock */
 static struct memcg **offline_tail = &offline_head;
 static uint32_t offline_nr; /* in the queue; written under the tree lock */
+static uint64_t queued;     /* groups that ever were in it; written under the tree lock */
+static uint64_t settled;    /* of these, whose owner is settled; written under the house lock */
 
 static struct memcg *free_groups;       /* stack by queue_next; atomic */
 static struct memcg_objcg *free_objcgs; /* stack by queue_next; atomic */
@@ -70,6 +72,7 @@ void house_queue_offline(struct memcg *memcg)
 	*offline_tail = memcg;
 	offline_tail = &memcg->queue_next;
 	store_release(&offline_nr, offline_nr + 1);
+	store_seq(&queued, queued + 1);
 	atomic_add(&pending, 2); /* the group and its owner */
 }
 
@@ -151,7 +154,27 @@ static void run_offline(void)
 
 		list = memcg->queue_next;
 		objcg_reparent(memcg->objcg);
+		store_seq(&settled, settled + 1);
 		memcg_put(memcg);
+	}
+}
+
+/*
+ * Who has the house lock may go on for long, where groups are destroyed all the time; but the queue is in order, so
+ * that what is in it now is settled in the next round but one.
+ */
+void house_settle(void)
+{
+	uint64_t until = load_seq(&queued);
+	unsigned int attempt = 0;
+
+	while ((int64_t)(load_seq(&settled) - until) < 0) {
+		if (lock_try(&house_lock)) {
+			run_offline();
+			lock_drop(&house_lock);
+		} else {
+			clock_pause(attempt++, &settled);
+		}
 	}
 }
 
