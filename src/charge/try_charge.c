@@ -63,23 +63,38 @@ bool charge_nowait(struct memcg *memcg, struct memcg *top, unsigned long nr, str
 	return page_counter_try_charge(&memcg->memory, NULL, nr, refusal);
 }
 
-void charge_refused(const struct counter_refusal *refusal, unsigned long nr)
+void charge_met(struct charge_tries *tries, const struct counter_refusal *refusal, unsigned long nr)
 {
-	struct memcg *over = memcg_of_counter(refusal->counter);
+	tries->last = *refusal;
+	tries->asked = nr;
+	if (!tries->raised)
+		events_raise(&memcg_of_counter(refusal->counter)->events, EVENT_MAX);
+	tries->raised = true;
+}
+
+void charge_refused(const struct charge_tries *tries)
+{
+	struct memcg *over = memcg_of_counter(tries->last.counter);
 	struct memcg_refusal *last = &thread_self()->refusal;
 
 	last->group = over;
 	last->file = "memory.max";
-	last->asked = nr;
-	last->margin = refusal->margin;
+	last->asked = tries->asked;
+	last->margin = tries->last.margin;
 	__atomic_fetch_add(&over->memory.failcnt, 1, __ATOMIC_RELAXED);
 }
 
-static int charge_force(struct memcg *memcg, struct memcg *top, unsigned long nr, const struct counter_refusal *refusal)
+int charge_failed(const struct charge_tries *tries)
+{
+	if (!tries->later)
+		charge_refused(tries);
+	return -ENOMEM;
+}
+
+static int charge_force(struct memcg *memcg, struct memcg *top, unsigned long nr)
 {
 	bool done;
 
-	events_raise(&memcg_of_counter(refusal->counter)->events, EVENT_MAX);
 	slow_enter();
 	done = page_counter_force_charge(&memcg->memory, top ? &top->memory : NULL, nr);
 	slow_leave();
@@ -146,7 +161,7 @@ static void release_pressure(const struct waiting *waiting)
 	}
 }
 
-static int charge_sleep(struct waiting *waiting, struct counter_refusal *refusal)
+static bool charge_sleep(struct waiting *waiting, struct counter_refusal *refusal)
 {
 	bool done = false;
 	int state;
@@ -160,13 +175,12 @@ static int charge_sleep(struct waiting *waiting, struct counter_refusal *refusal
 	}
 	release_pressure(waiting);
 	pthread_setcancelstate(state, NULL);
-	return done ? 0 : -ENOMEM;
+	return done;
 }
 
-int try_charge(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigned int flags)
+int charge_try(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigned int flags, struct charge_tries *tries)
 {
 	struct counter_refusal refusal;
-	int err = -ENOMEM;
 	bool done;
 
 	slow_enter();
@@ -174,15 +188,21 @@ int try_charge(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigne
 	slow_leave();
 	if (done)
 		return 0;
+	charge_met(tries, &refusal, nr);
 	if (flags & (MEMCG_FORCE | MEMCG_RESERVE))
-		return charge_force(memcg, top, nr, &refusal);
-	events_raise(&memcg_of_counter(refusal.counter)->events, EVENT_MAX);
+		return charge_force(memcg, top, nr);
 	if (flags & MEMCG_MAY_SLEEP) {
 		struct waiting waiting = { .memcg = memcg, .top = top, .nr = nr, .retries = RECLAIM_RETRIES };
 
-		err = charge_sleep(&waiting, &refusal);
+		if (charge_sleep(&waiting, &tries->last))
+			return 0;
 	}
-	if (err)
-		charge_refused(&refusal, nr);
-	return err;
+	return charge_failed(tries);
+}
+
+int try_charge(struct memcg *memcg, struct memcg *top, unsigned long nr, unsigned int flags)
+{
+	struct charge_tries tries = { 0 };
+
+	return charge_try(memcg, top, nr, flags, &tries);
 }

@@ -296,6 +296,36 @@ static void a_full_ancestor_does_not_refuse_a_move(void **state)
 	pair_end(&p);
 }
 
+/* A move that is refused tries in several ways, and counts once; one that is granted in the end is no refusal. */
+static void a_refused_move_counts_once(void **state)
+{
+	static const unsigned int flags[] = { 0, MEMCG_MAY_SLEEP };
+	static const size_t sizes[] = { PAGE, 5000 };
+	struct pair p = pair_make();
+	unsigned long times = 0;
+	size_t i, k;
+
+	group_max(p.b, 1);
+	assert_int_equal(memcg_charge_bytes(p.b->objcg, PAGE, 0), 0);
+	for (i = 0; i < array_size(sizes); i++) {
+		assert_int_equal(memcg_charge_bytes(p.a->objcg, sizes[i], 0), 0);
+		for (k = 0; k < array_size(flags); k++) {
+			assert_int_equal(memcg_move_bytes(p.a->objcg, p.b->objcg, sizes[i], flags[k]), -ENOMEM);
+			times++;
+			assert_int_equal(p.b->memory.failcnt, times);
+			assert_int_equal(max_events_of(p.b), times);
+			assert_ptr_equal(memcg_last_refusal()->group, p.b);
+			assert_int_equal(memcg_last_refusal()->asked, (sizes[i] + PAGE - 1) / PAGE);
+			books(p.a, sizes[i]);
+		}
+		memcg_uncharge_bytes(p.a->objcg, sizes[i]);
+	}
+	memcg_uncharge_bytes(p.b->objcg, PAGE);
+	group_max_none(p.b);
+	assert_int_equal(p.top->memory.failcnt, 0);
+	pair_end(&p);
+}
+
 /* Spare bytes wait in a slot of another CPU when the ancestor is full: a move that may sleep fetches them. */
 static void spare_bytes_elsewhere_do_not_refuse_a_move(void **state)
 {
@@ -309,6 +339,8 @@ static void spare_bytes_elsewhere_do_not_refuse_a_move(void **state)
 	assert_int_equal(memcg_move_bytes(p.a->objcg, p.b->objcg, 5000, MEMCG_MAY_SLEEP), 0);
 	books(p.a, 0);
 	books(p.b, 5000);
+	assert_int_equal(p.top->memory.failcnt + p.b->memory.failcnt, 0);
+	assert_true(max_events_of(p.top) <= 1);
 	memcg_uncharge(p.top, 40 - usage_of(p.b));
 	memcg_uncharge_bytes(p.b->objcg, 5000);
 	pair_end(&p);
@@ -369,6 +401,7 @@ static int run(void)
 		cmocka_unit_test(reservations),
 		cmocka_unit_test(moves_of_every_kind),
 		cmocka_unit_test(a_full_ancestor_does_not_refuse_a_move),
+		cmocka_unit_test(a_refused_move_counts_once),
 		cmocka_unit_test(spare_bytes_elsewhere_do_not_refuse_a_move),
 		cmocka_unit_test(the_payer_dies_during_a_move),
 	};
