@@ -9,9 +9,10 @@
  * another CPU's stock or a climb that fails later has in hand. Here a may-sleep charge that a
  * level refuses puts that level under pressure (drain.c): from then on what the level counts is what
  * lives below it, and climbs that are not decided, which the refusing word itself counts. It is
- * refused only by a word without such climbs. Waiting for them ends after UNDECIDED_NS: a climb can
- * be that long only when its thread is stopped inside it, by a debugger or a handler that
- * does not return.
+ * refused only by a word without such climbs. What a call waits for them ends after UNDECIDED_NS, in
+ * sum (B3). Then a thread is stopped inside its climb, by a debugger or a handler that does not return; or
+ * each of some 40,000 looks met some climb under way. Of those that are granted the pages live. Pages of one that is
+ * refused in the end are the only ones that can refuse wrongly.
  *
  * A dead owner's objects left parts of pages in slots that only the settling of the dead can attribute
  * (group/objcg.c): it is done before such pages refuse anybody.
@@ -32,7 +33,7 @@
 
 #define RECLAIM_RETRIES 16       /* MAX_RECLAIM_RETRIES of the kernel */
 #define COSTLY_PAGES 8UL         /* up to which progress alone is worth a retry */
-#define UNDECIDED_NS 2000000000U /* longest wait for another's climb */
+#define UNDECIDED_NS 2000000000U /* longest wait of a call for others' climbs */
 
 unsigned long (*charge_reclaim)(struct memcg *over, unsigned long nr);
 
@@ -44,7 +45,7 @@ struct waiting {
 	uint64_t pressed;     /* per depth: levels that this call holds under pressure */
 	int retries;          /* fruitless reclaims left */
 	unsigned int attempt; /* waits for undecided climbs so far */
-	uint64_t since;       /* when they began, 0: not yet */
+	uint64_t since;       /* when the first began, 0: not yet */
 };
 
 bool charge_nowait(struct memcg *memcg, struct memcg *top, unsigned long nr, struct counter_refusal *refusal)
