@@ -167,6 +167,9 @@ static bool charge_sleep(struct waiting *waiting, struct counter_refusal *refusa
 	bool done = false;
 	int state;
 
+	/* A handler of the fork that this thread makes has all locks that waiting would take. */
+	if (slow_forking())
+		return false;
 	/* Pressure that is held must be released, and malloc is no cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!done && worth_retry(waiting, refusal)) {

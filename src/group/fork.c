@@ -33,8 +33,9 @@ struct thread_state *slow_gate;
 
 #define GATE_NS 1000000000U /* longest wait for a fork */
 
-static sigset_t saved_mask; /* of the forking thread; held by the house lock */
-static uint64_t gate_nr;    /* forks so far; written under the house lock, before the gate */
+static struct thread_state *forker; /* from prepare to the end, by that thread, whatever becomes of the gate */
+static sigset_t saved_mask;         /* of the forking thread; held by the house lock */
+static uint64_t gate_nr;            /* forks so far; written under the house lock, before the gate */
 
 void thread_begin(void)
 {
@@ -42,6 +43,11 @@ void thread_begin(void)
 
 	self->started = 1;
 	percpu_thread_start(&self->index);
+}
+
+bool slow_forking(void)
+{
+	return load_relaxed(&forker) == thread_self();
 }
 
 void slow_wait(void)
@@ -83,6 +89,7 @@ void group_fork_prepare(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	house_fork_prepare();
 	saved_mask = mask;
+	store_relaxed(&forker, thread_self());
 	lock_take(&tree_lock);
 	if (group_steps.fork_prepare)
 		group_steps.fork_prepare();
@@ -108,6 +115,7 @@ void group_fork_parent(void)
 	if (group_steps.fork_parent)
 		group_steps.fork_parent();
 	lock_drop(&tree_lock);
+	store_relaxed(&forker, NULL);
 	house_fork_parent();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -123,6 +131,7 @@ void group_fork_child(void)
 	if (group_steps.fork_child)
 		group_steps.fork_child();
 	lock_reinit(&tree_lock);
+	store_relaxed(&forker, NULL);
 	house_fork_child();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -180,6 +180,43 @@ static void amid_climbs(void **state)
 	child_expect_ok(child_run(forks, &portable));
 }
 
+static struct memcg *full;
+static int charges_refused; /* in handlers of fork */
+
+static void charges_the_full(void)
+{
+	if (full)
+		charges_refused += memcg_charge(full, 6, MEMCG_MAY_SLEEP) == -ENOMEM;
+}
+
+/* Handlers that are older than the library run while the forking thread has its locks: they may charge, not wait. */
+static void charges_in_handlers(const void *arg)
+{
+	pid_t pid;
+
+	(void)arg;
+	must(pthread_atfork(charges_the_full, charges_the_full, charges_the_full) == 0);
+	start(0);
+	must(memcg_create(NULL, "full", &full) == 0);
+	must(memcg_charge(full, 5, 0) == 0);
+	page_counter_set_max(&full->memory, 10);
+	pid = child_fork();
+	must(charges_refused == 2);
+	if (!pid) {
+		must(memcg_charge(full, 6, MEMCG_MAY_SLEEP) == -ENOMEM);
+		must(memcg_charge(full, 5, MEMCG_MAY_SLEEP) == 0);
+		_exit(0);
+	}
+	must(child_wait(pid) == 0);
+	must(memcg_charge(full, 5, MEMCG_MAY_SLEEP) == 0);
+}
+
+static void refused_amid_a_fork(void **state)
+{
+	(void)state;
+	child_expect_ok(child_run(charges_in_handlers, NULL));
+}
+
 static void *makes_and_destroys(void *arg)
 {
 	struct memcg *parent = arg, *group;
@@ -360,11 +397,9 @@ static void each_process_has_its_tree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(amid_climbs),
-		cmocka_unit_test(amid_destruction),
-		cmocka_unit_test(childs_own_house),
-		cmocka_unit_test(signal_mask_is_kept),
-		cmocka_unit_test(each_process_has_its_tree),
+		cmocka_unit_test(amid_climbs),         cmocka_unit_test(refused_amid_a_fork),
+		cmocka_unit_test(amid_destruction),    cmocka_unit_test(childs_own_house),
+		cmocka_unit_test(signal_mask_is_kept), cmocka_unit_test(each_process_has_its_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
