@@ -98,6 +98,42 @@ is_gone() {
 	done
 }
 
+@test "a continuation that overtakes the news of a stop is not lost" {
+	$memcg run -- sh -c 'echo $$ >pid; exec sleep 1000' &
+	pid=$!
+	until [ -s pid ]; do sleep 0.05; done
+	program=$(cat pid)
+	until [ "$(ps -o comm= $program)" = sleep ]; do sleep 0.05; done
+	kill -STOP $pid
+	until [[ $(ps -o stat= $pid) = T* ]]; do sleep 0.05; done
+	kill -TSTP $program
+	until [[ $(ps -o stat= $program) = T* ]]; do sleep 0.05; done
+	kill -CONT $pid
+	for _ in {1..600}; do
+		[[ $(ps -o stat= $program) = T* ]] || break
+		sleep 0.1
+	done
+	[[ $(ps -o stat= $program) != T* ]]
+	[[ $(ps -o stat= $pid) != T* ]]
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 143 ]
+}
+
+@test "what is left to the command as the nearest reaper does not pile up" {
+	cat >reaper.py <<-END
+		import ctypes, os, sys
+		ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+		os.execv(sys.argv[1], sys.argv[1:])
+	END
+	ends_with 0 $python reaper.py $memcg run -- sh -c '
+		(sleep 0.1 &)
+		sleep 1
+		ps -o stat= --ppid $PPID | grep -c "^Z" || :'
+	[ "$(cat out)" = 0 ]
+}
+
 @test "an alarm that was set before the command reaches the program" {
 	status=0
 	$python -c 'import os, signal, sys; signal.alarm(1); os.execv(sys.argv[1], sys.argv[1:])' \
