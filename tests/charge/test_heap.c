@@ -5,6 +5,7 @@
 #include <memcg/heap.h>
 
 #include "support/forms.h"
+#include "support/machine.h"
 #include "support/tree.h"
 
 #define HEADER MEMCG_HEAP_HEADER
@@ -174,7 +175,8 @@ static void sizes_that_cannot_be(void **state)
 		impossible(sizes[i]);
 		memcg_enter(tenant);
 	}
-	for (shift = 48; shift < 64; shift++) {
+	/* Valgrind's allocator ends the program for an alignment that it thinks too large. */
+	for (shift = machine_valgrind() ? 62 : 48; shift < 64; shift++) {
 		must(!memcg_aligned_alloc((size_t)1 << shift, 100));
 		memcg_enter(memcg_unaccounted());
 		must(!memcg_aligned_alloc((size_t)1 << shift, 100));

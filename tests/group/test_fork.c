@@ -3,8 +3,8 @@
  * B5: the child of a fork has a consistent tree and goes on. Forked while other threads are in the middle of
  * climbs, refusals, drains, destructions: levels agree, no lock is held, who is gone is attached nowhere.
  */
-#include "support/child.h"
 #include "support/drain.h"
+#include "support/machine.h"
 
 #include <memcg/files.h>
 #include <pthread.h>
@@ -14,17 +14,20 @@
 #include "support/backing.h"
 
 #define THREADS 4
-#define FORKS 50
 
 static struct memcg *top, *mid[2], *leaves[THREADS];
 static uint32_t go_on, ready;
+
+static int forks_wanted(void)
+{
+	return machine_valgrind() ? 10 : 50; /* which looks for leaks in each child */
+}
 
 static void start(unsigned int flags)
 {
 	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
 
-	/* a sanitized child of many threads must not start another */
-	options.flags = flags | MEMCG_INIT_NO_HOST_MAX | (SANITIZED ? MEMCG_INIT_NO_THREADS : 0);
+	options.flags = flags | MEMCG_INIT_NO_HOST_MAX | (MACHINE_THREADS_AFTER_FORK ? 0 : MEMCG_INIT_NO_THREADS);
 	must(memcg_init(&options) == 0);
 }
 
@@ -139,7 +142,7 @@ static void forks(const void *arg)
 {
 	const struct memcg_options *how = arg;
 	pthread_t threads[THREADS];
-	int i;
+	int i, nr = forks_wanted();
 
 	start(how->flags);
 	build();
@@ -149,7 +152,7 @@ static void forks(const void *arg)
 		must(pthread_create(&threads[i], NULL, churns, leaves[i]) == 0);
 	while (load_seq(&ready) < THREADS)
 		usleep(100);
-	for (i = 0; i < FORKS; i++) {
+	for (i = 0; i < nr; i++) {
 		pid_t pid = child_fork();
 
 		if (!pid) {
@@ -243,7 +246,7 @@ static void forks_amid_destruction(const void *arg)
 {
 	pthread_t threads[THREADS];
 	struct memcg *found;
-	int i;
+	int i, nr = forks_wanted();
 
 	(void)arg;
 	start(0);
@@ -255,7 +258,7 @@ static void forks_amid_destruction(const void *arg)
 		must(pthread_create(&threads[i], NULL, makes_and_destroys, leaves[i]) == 0);
 	while (load_seq(&ready) < THREADS)
 		usleep(100);
-	for (i = 0; i < FORKS; i++) {
+	for (i = 0; i < nr; i++) {
 		pid_t pid = child_fork();
 
 		if (pid) {
@@ -323,7 +326,7 @@ static void house_in_child(const void *arg)
 static void childs_own_house(void **state)
 {
 	(void)state;
-	if (SANITIZED)
+	if (!MACHINE_THREADS_AFTER_FORK)
 		skip();
 	child_expect_ok(child_run(house_in_child, NULL));
 }
