@@ -44,7 +44,7 @@
 
 #define PRESSURE_CLEAN (1U << 31) /* in the word of pressure; below it the number of holders */
 #ifndef PRESSURE_LINGER_NS
-#define PRESSURE_LINGER_NS 2000000 /* stock stays away so long, so no level is drained for charges more often */
+#define PRESSURE_LINGER_NS 2000000 /* no level is drained for charges more often */
 #endif
 
 struct page_counter {
@@ -109,9 +109,9 @@ bool page_counter_reserve_room(struct page_counter *counter,
 void page_counter_return_room(struct page_counter *counter, unsigned long pages);
 
 /* Pressure at one level. The charge floor's drains make it clean. */
-bool page_counter_hold(struct page_counter *counter);  /* one holder more; true: it is clean */
-void page_counter_clean(struct page_counter *counter); /* by a holder, after what drain.c does */
-void page_counter_let_go(struct page_counter *counter, bool linger);
+bool page_counter_hold(struct page_counter *counter);                /* one holder more; true: it is clean */
+void page_counter_clean(struct page_counter *counter);               /* by a holder, after what drain.c does */
+void page_counter_let_go(struct page_counter *counter, bool linger); /* the opposite; what is clean may stay so */
 bool page_counter_pressed(struct page_counter *counter); /* here or above; what has lingered long enough ends */
 
 #endif
