@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -178,6 +179,15 @@ static int range_read(char *from, size_t len)
 
 #else
 
+/* Without /sys: the kernel's own mask has a bit for each possible CPU, and few more. */
+static unsigned int mask_cpus(void)
+{
+	unsigned long mask[NR_CPUS_MAX / 8 / sizeof(long)];
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	return bytes > 0 ? (unsigned int)bytes * 8 : NR_CPUS_MAX;
+}
+
 /* CPU numbers and concurrency ids are below this, whatever comes online later: "0-3,8-11". */
 static unsigned int possible_cpus(void)
 {
@@ -186,7 +196,7 @@ static unsigned int possible_cpus(void)
 	char text[256], *pos = text;
 
 	if (small_file_read("/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0)
-		return NR_CPUS_MAX;
+		return mask_cpus();
 	while (*pos) {
 		char *end;
 		unsigned long n = strtoul(pos, &end, 10);

@@ -6,6 +6,9 @@
 #include "support/machine.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
 
 #include "base/mem.h"
 #include "group/group.h"
@@ -136,6 +139,34 @@ static void short_of_address_space(void **state)
 	child_expect_ok(child_run(little_space, NULL));
 }
 
+#define MOST_CPUS 8192
+
+/* No /sys, as in many a sandbox: not an area for each CPU that any Linux could have. */
+static void without_sys(const void *arg)
+{
+	unsigned long mask[MOST_CPUS / 8 / sizeof(long)];
+	uid_t uid = getuid();
+
+	(void)arg;
+	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/sys", "tmpfs", 0, NULL))
+		child_end(CHILD_SKIP);
+	must(access("/sys/devices", F_OK) != 0);
+	start(0, MEMCG_INDEX_AUTO);
+	if (percpu_index_kind == MEMCG_INDEX_THREAD)
+		child_end(CHILD_SKIP);
+	must(percpu_nr >= (unsigned long)sysconf(_SC_NPROCESSORS_CONF));
+	must(percpu_nr < MOST_CPUS || syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask) == MOST_CPUS / 8);
+	must(memcg_charge(NULL, 1, 0) == 0);
+	memcg_uncharge(NULL, 1);
+}
+
+static void the_number_of_cpus_without_sys(void **state)
+{
+	(void)state;
+	child_expect_ok(child_run(without_sys, NULL));
+}
+
 static int allocations_left;
 
 static void *scarce_malloc(size_t size)
@@ -225,8 +256,11 @@ static void hot_lines_keep_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_follows_touch),   cmocka_unit_test(blocks_on_demand),
-		cmocka_unit_test(short_of_address_space), cmocka_unit_test(start_survives_each_failed_allocation),
+		cmocka_unit_test(memory_follows_touch),
+		cmocka_unit_test(blocks_on_demand),
+		cmocka_unit_test(short_of_address_space),
+		cmocka_unit_test(start_survives_each_failed_allocation),
+		cmocka_unit_test(the_number_of_cpus_without_sys),
 		cmocka_unit_test(hot_lines_keep_apart),
 	};
 
