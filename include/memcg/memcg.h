@@ -92,8 +92,12 @@ struct memcg_options {
  * Optional: the first call of any other function starts the library with the
  * defaults. Context: thread, before other threads use the library.
  *
- * Return: 0; -EBUSY when it runs already and @options is not NULL; -EINVAL for
- * options that make no sense; -ENOMEM; -EOPNOTSUPP when the index asked for cannot be had.
+ * Without a backing, malloc() is called once before anything else: a malloc that starts the
+ * library by itself does so then.
+ *
+ * Return: 0; -EBUSY when it runs already and @options is not NULL, and when an allocator calls it from
+ * within itself; -EINVAL for options that make no sense; -ENOMEM; -EOPNOTSUPP when the index asked for
+ * cannot be had. What failed may be tried again.
  */
 MEMCG_API int memcg_init(const struct memcg_options *options);
 

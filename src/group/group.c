@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "group/house.h"
 #include "group/names.h"
+#include "group/objcg.h"
 #include "group/thread.h"
 #include "percpu/area.h"
 
@@ -37,6 +38,13 @@ static int name_check(const char *name, size_t len)
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return -EINVAL;
 	return 0;
+}
+
+/* Not css_fini(): it never was among the dying. */
+static void group_undo(struct memcg *memcg)
+{
+	id_free(&css_ids, memcg->css.id);
+	mem_free(memcg);
 }
 
 /* A group that is in no list yet, with the caller's reference and the one of being online. */
@@ -63,10 +71,9 @@ static int group_alloc(struct memcg *parent, const char *name, size_t len, struc
 			  (size_t)(memcg->css.id % PAGE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
 	err = objcg_create(memcg);
 	if (err) {
-		id_free(&css_ids, memcg->css.id); /* not css_fini(): it never was among the dying */
 		if (parent)
 			css_put(&parent->css);
-		mem_free(memcg);
+		group_undo(memcg);
 		return err;
 	}
 	*out = memcg;
@@ -85,6 +92,13 @@ int root_create(struct memcg **out)
 	lock_drop(&tree_lock);
 	*out = root;
 	return 0;
+}
+
+void root_undo(struct memcg *root)
+{
+	id_free(&objcg_ids, objcg_id(root->objcg));
+	mem_free(root->objcg);
+	group_undo(root);
 }
 
 /* Tree lock: do the limits on the shape of the tree, of @parent and above, allow one more below it? */

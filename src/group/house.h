@@ -28,6 +28,7 @@ void group_fork_parent(void);
 void group_fork_child(void);
 
 int root_create(struct memcg **root);
+void root_undo(struct memcg *root);      /* of a start that failed: nobody has seen it */
 void group_release(struct memcg *memcg); /* frees; after the grace period */
 
 #endif
