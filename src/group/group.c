@@ -195,14 +195,10 @@ int memcg_open(const char *path, struct memcg **group)
 	return err;
 }
 
-int memcg_destroy(struct memcg *group)
+static int group_unlink(struct memcg *group)
 {
 	int err = 0;
 
-	if (!group)
-		return -EINVAL;
-	if (!group->css.parent)
-		return -EBUSY;
 	lock_take(&tree_lock);
 	threads_lock();
 	if (memcg_dying(group))
@@ -218,6 +214,20 @@ int memcg_destroy(struct memcg *group)
 		house_queue_offline(group);
 	}
 	lock_drop(&tree_lock);
+	return err;
+}
+
+int memcg_destroy(struct memcg *group)
+{
+	int err;
+
+	if (!group)
+		return -EINVAL;
+	if (!group->css.parent)
+		return -EBUSY;
+	err = group_unlink(group);
+	if (err == -EBUSY && threads_forget_ended(group))
+		err = group_unlink(group);
 	if (!err)
 		house_wake();
 	return err;
