@@ -9,6 +9,7 @@
 #include "preload.h"
 #include "report.h"
 #include "run_env.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups by thread name: joined at the first allocation, left when renamed, by whomever. */
 #include "check.h"
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/prctl.h>
@@ -142,6 +143,69 @@ static void test_thread_exit(void)
 		run(set_key, NULL);
 }
 
+static pthread_key_t last_key;
+
+/* Allocates for the first time in the last round of destructors: none of its own runs afterwards. */
+static void allocate_in_last_round(void *arg)
+{
+	static __thread int rounds;
+
+	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(last_key, &last_key);
+	else
+		free(malloc(100));
+}
+
+static void *set_last_key(void *arg)
+{
+	pthread_setspecific(last_key, &last_key);
+	return NULL;
+}
+
+/* Its stack, and what is thread-local there, is unmapped when it ends. */
+static void run_on_large_stack(void *(*function)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	CHECK(!pthread_attr_init(&attr));
+	CHECK(!pthread_attr_setstacksize(&attr, 64 * MIB));
+	CHECK(!pthread_create(&thread, &attr, function, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	pthread_attr_destroy(&attr);
+}
+
+static void test_ended_unseen(void)
+{
+	CHECK(!pthread_key_create(&last_key, allocate_in_last_round));
+	for (int i = 0; i < 3; i++)
+		run_on_large_stack(set_last_key);
+	test_renamed_by_another();
+}
+
+/* Named before it allocates at all. */
+static void *only_waits(void *arg)
+{
+	sem_post(&ready);
+	sem_wait(&go);
+	return malloc(32 * MIB);
+}
+
+static void test_renamed_before_it_allocates(void)
+{
+	pthread_t thread;
+	void *block;
+
+	CHECK(!pthread_create(&thread, NULL, only_waits, NULL));
+	sem_wait(&ready);
+	CHECK(!pthread_setname_np(thread, "early"));
+	CHECK(!pthread_setname_np(pthread_self(), "main"));
+	sem_post(&go);
+	CHECK(!pthread_join(thread, &block));
+	CHECK(holds("early", 32 * MIB));
+	free(block);
+}
+
 int main(void)
 {
 	check_preloaded();
@@ -150,5 +214,7 @@ int main(void)
 	test_mapping();
 	test_renamed_by_another();
 	test_thread_exit();
+	test_ended_unseen();
+	test_renamed_before_it_allocates();
 	return 0;
 }
