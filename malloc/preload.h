@@ -89,6 +89,10 @@ static inline bool boot_owns(const void *ptr)
 /* threads.c: a group per thread name. */
 HIDDEN void threads_arrive(struct thread *thread); /* first allocation, or renamed; the thread is busy */
 
+/* process.c: the child of vfork(). */
+HIDDEN void process_start(void);
+HIDDEN bool process_is_guest(void); /* the memory, and thread_self, are of another process */
+
 /* exit.c */
 HIDDEN void exit_start(void);
 

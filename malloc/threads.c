@@ -12,6 +12,8 @@
  * sees it at its next allocation. The words lie at the same distance from every thread's pthread_t: both are in the one
  * block of memory that the C library makes for a thread, which lasts as long as the pthread_t may be used. No list of threads
  * is kept, which one that ends would have to leave in time.
+ *
+ * The child of vfork() has our thread's words, and a name of its own, which is none of the thread's (process.c).
  */
 #include "preload.h"
 #include "run_env.h"
@@ -82,6 +84,11 @@ void threads_arrive(struct thread *thread)
 
 	if (!run_env.by_thread_name)
 		return;
+	if (process_is_guest()) {
+		/* The thread is the parent's: it looks when it is back. */
+		__atomic_store_n(&thread->renamed, 1, __ATOMIC_RELAXED);
+		return;
+	}
 	/* The mark is taken off before the name is read; pairs with words_mark_renamed(). */
 	__atomic_store_n(&thread->renamed, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -114,7 +121,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
 	if (!next_setname)
 		return ENOSYS;
 	ret = next_setname(id, name);
-	if (!ret && run_env.by_thread_name)
+	if (!ret && run_env.by_thread_name && !process_is_guest())
 		thread_renamed(id);
 	return ret;
 }
@@ -130,7 +137,7 @@ EXPORT int prctl(int option, ...)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
 	ret = (int)syscall(SYS_prctl, option, arg[0], arg[1], arg[2], arg[3]);
-	if (!ret && option == PR_SET_NAME && run_env.by_thread_name)
+	if (!ret && option == PR_SET_NAME && run_env.by_thread_name && !process_is_guest())
 		thread_renamed(pthread_self());
 	return ret;
 }
