@@ -25,9 +25,6 @@ struct cli_command {
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_help(const char *text); /* to stdout; returns the exit code */
 
-/* size.c: what memory.max takes. True: the files will take it too. */
-bool size_is_valid(const char *text);
-
 /* program.c: what is executed. Both print their error and return its exit code, or 0. */
 int program_find(const char *name, char *path, size_t len);
 int program_check(const char *name, const char *path, const char *library);
