@@ -31,6 +31,80 @@ send() {
 	done
 }
 
+# A program that says what it gets: signal, and the value that was queued with it.
+listener() {
+	cat >listener.c <<-'END'
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/types.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			sigset_t all;
+			siginfo_t info;
+			if (argc == 4) /* PID SIGNAL VALUE */
+				return sigqueue(atoi(argv[1]), atoi(argv[2]), (union sigval){ .sival_int = atoi(argv[3]) });
+			sigfillset(&all);
+			sigprocmask(SIG_BLOCK, &all, NULL);
+			setvbuf(stdout, NULL, _IOLBF, 0);
+			printf("%d\n", (int)getpid());
+			while (sigwaitinfo(&all, &info) > 0)
+				printf("%d %d\n", info.si_signo, info.si_code == SI_QUEUE ? info.si_value.sival_int : 0);
+		}
+	END
+	cc -w -D_GNU_SOURCE -o listener listener.c
+	coproc { exec $memcg run -- ./listener; }
+	pid=$COPROC_PID
+	exec {from_program}<&"${COPROC[0]}"
+	read -r -t 60 program <&$from_program
+}
+
+# Gone, or nobody has taken its exit status yet.
+is_gone() {
+	for _ in {1..600}; do
+		[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]] && return
+		sleep 0.1
+	done
+	false
+}
+
+@test "every signal that can be is sent on, and a queued one with its value" {
+	listener
+	for signal in {1..64}; do
+		case $signal in 9 | 19 | 32 | 33) continue ;; esac
+		kill -$signal $pid
+		read -r -t 60 line <&$from_program
+		echo "$signal: $line"
+		[ "$line" = "$signal 0" ]
+	done
+	for signal in 10 34 64; do
+		./listener $pid $signal $((signal + 1000))
+		read -r -t 60 line <&$from_program
+		[ "$line" = "$signal $((signal + 1000))" ]
+	done
+	kill -KILL $program
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 137 ]
+}
+
+@test "a program does not outlive the command, whatever kills that" {
+	for signal in 9 32 33; do
+		listener
+		kill -$signal $pid
+		is_gone $program
+		wait $pid || :
+	done
+}
+
+@test "an alarm that was set before the command reaches the program" {
+	status=0
+	$python -c 'import os, signal, sys; signal.alarm(1); os.execv(sys.argv[1], sys.argv[1:])' \
+		$memcg run -- sleep 100 || status=$?
+	[ $status -eq 142 ]
+}
+
 @test "a program killed by a forwarded signal" {
 	$memcg run -- sleep 30 &
 	sleep 0.3
@@ -88,6 +162,18 @@ sys.exit(9)' || status=$?
 	cat out
 	[ $status -eq 9 ]
 	grep -q 'count 1$' out
+}
+
+@test "the end of the terminal reaches the program of a session leader" {
+	cat >hangup.sh <<-END
+		trap 'echo hangup >hung; exit' HUP
+		echo ready
+		while :; do sleep 0.05; done
+	END
+	status=0
+	on_terminal 'os.close(fd); until = lambda *args: None; seen = b""' env --default-signal $memcg run -- sh hangup.sh || status=$?
+	[ $status -eq 0 ]
+	[ -s hung ]
 }
 
 @test "control-Z stops the job, and it goes on" {
