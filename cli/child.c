@@ -65,6 +65,24 @@ static void stop_as(int signal)
 	sigaction(signal, &old, NULL);
 }
 
+/*
+ * As the child did: a shell that runs a loop of commands ends it when one died of SIGINT, not when one returned 130. No
+ * second core is dumped. Returns where the signal does nothing, as in the init of a process namespace.
+ */
+static int die_as(int signal)
+{
+	struct sigaction deflt = { .sa_handler = SIG_DFL };
+	sigset_t set;
+
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(signal, &deflt, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	kill(getpid(), signal); /* raise() refuses those of the C library */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return CLI_SIGNALLED + signal;
+}
+
 /* True when the child is gone. */
 static bool child_changed(pid_t child, int *exit_code)
 {
@@ -76,7 +94,7 @@ static bool child_changed(pid_t child, int *exit_code)
 			return true;
 		}
 		if (WIFSIGNALED(status)) {
-			*exit_code = CLI_SIGNALLED + WTERMSIG(status);
+			*exit_code = die_as(WTERMSIG(status));
 			return true;
 		}
 		stop_as(WSTOPSIG(status));

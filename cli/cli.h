@@ -12,7 +12,7 @@ enum cli_exit {
 	CLI_FAILED = 125,    /* the command itself, before the program ran */
 	CLI_NOT_RUN = 126,   /* the program was found and cannot be run, or not confined */
 	CLI_NOT_FOUND = 127, /* the program, or its interpreter, was not found */
-	CLI_SIGNALLED = 128, /* plus the signal that killed the program */
+	CLI_SIGNALLED = 128, /* plus the signal that killed the program, where it does not kill the command */
 };
 
 struct cli_command {

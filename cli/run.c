@@ -37,7 +37,7 @@ static const char help_text[] = "Usage: memcg run [OPTION]... [--] PROGRAM [ARGU
 				"\n"
 				"SIZE is a number of bytes with an optional K, M, G, T, P or E, or max.\n"
 				"\n"
-				"Exit status: PROGRAM's own; 128 + N when signal N killed it; 125 when memcg\n"
+				"Exit status: PROGRAM's own, also when a signal killed it; 125 when memcg\n"
 				"itself failed; 126 when PROGRAM cannot be run or confined (static, setuid,\n"
 				"another machine); 127 when it was not found.\n";
 

@@ -120,6 +120,30 @@ is_gone() {
 	cmp out want
 }
 
+@test "a program that a signal killed: the command ends by the same one, and dumps no core" {
+	ulimit -c unlimited 2>/dev/null || :
+	cat >died.py <<-END
+		import os, subprocess, sys
+		for sig in 1, 2, 6, 9, 11, 13, 15, 24, 31, 32, 34, 64:
+		    run = subprocess.Popen([sys.argv[1], 'run', '--', 'env', '--default-signal', 'sh', '-c',
+		                            'ulimit -c 0; kill -%d \$\$' % sig], stderr=subprocess.DEVNULL)
+		    status = os.waitpid(run.pid, 0)[1]
+		    print(sig, os.WIFSIGNALED(status) and os.WTERMSIG(status), os.WCOREDUMP(status))
+		    if status != sig: sys.exit(1)
+	END
+	ends_with 0 $python died.py $memcg
+	cat out
+}
+
+@test "an init, which no signal of its own kills, ends with 128 and the signal's number" {
+	unshare --pid --fork --mount-proc true || skip 'no namespaces'
+	for sig in 15 9 6; do
+		status=0
+		unshare --pid --fork --mount-proc $memcg run -- sh -c "kill -$sig \$\$" || status=$?
+		[ $status -eq $((128 + sig)) ]
+	done
+}
+
 # A terminal: the program is in the foreground group with memcg.
 on_terminal() {
 	cat >terminal.py <<-'END'
@@ -162,6 +186,20 @@ sys.exit(9)' || status=$?
 	cat out
 	[ $status -eq 9 ]
 	grep -q 'count 1$' out
+}
+
+@test "control-C ends a loop of the shell around the command" {
+	status=0
+	on_terminal 'os.write(fd, b"\x03")' bash --norc -c "
+for i in 1 2 3; do
+	$memcg run -- sh -c 'echo ready; sleep 3'
+done
+echo survived" || status=$?
+	cat out
+	grep -q ready out
+	[ "$(grep -c ready out)" -eq 1 ]
+	[ "$(grep -c survived out)" -eq 0 ]
+	[ $status -ne 0 ]
 }
 
 @test "the end of the terminal reaches the program of a session leader" {
