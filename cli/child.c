@@ -56,6 +56,9 @@ static void stop_as(int signal)
 
 	if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU)
 		return; /* SIGSTOP is meant for the child alone: who sends it sends it SIGCONT too */
+	/* What waits for us here came after the stop, and a stop of ours would drop it. */
+	if (!sigpending(&set) && sigismember(&set, SIGCONT) == 1)
+		return;
 	sigaction(signal, &deflt, &old);
 	sigemptyset(&set);
 	sigaddset(&set, signal);
@@ -87,8 +90,11 @@ static int die_as(int signal)
 static bool child_changed(pid_t child, int *exit_code)
 {
 	int status;
+	pid_t pid;
 
-	while (waitpid(child, &status, WNOHANG | WUNTRACED) == child) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != child)
+			continue; /* left to us, as to the init of a container */
 		if (WIFEXITED(status)) {
 			*exit_code = WEXITSTATUS(status);
 			return true;

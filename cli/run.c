@@ -146,7 +146,7 @@ static int parse(int argc, char **argv, struct run_options *options)
 /* High up, where neither shells nor programs look, and not closed at exec. */
 static int report_fd(void)
 {
-	static const int places[] = { 1000, 250, 60, 10 };
+	static const int places[] = { 1000, 250, 60, 10, STDERR_FILENO + 1 };
 	int fd = -1;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)

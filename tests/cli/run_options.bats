@@ -233,6 +233,17 @@ says() {
 	report '.groups[0].max == 1048576'
 }
 
+@test "an empty environment, and few descriptors" {
+	ends_with 3 env -i $memcg run --max 64M --report json -- sh -c 'exit 3'
+	report '.groups[0].max == 67108864'
+	ends_with 3 sh -c "ulimit -n 8; exec $memcg run --report json -- sh -c 'exit 3'"
+	report .pid
+	# A program that is given no environment is not confined, and does not report.
+	ends_with 0 $memcg run --max 4M --report json -- env -i $python -c 'import os
+os.execve("/bin/sh", ["sh", "-c", "echo ${MEMCG_RUN_MAX-none}"], {})'
+	[ "$(cat out)" = none ] && [ ! -s err ]
+}
+
 @test "the library is found beside a moved command, or one line says where not" {
 	mkdir -p moved/bin moved/lib 'a blank/bin' 'a blank/lib'
 	for place in moved 'a blank'; do

@@ -40,6 +40,27 @@ load helpers
 	report '.program == "sh"'
 }
 
+@test "children are confined, and do not report, however they are started" {
+	cat >start.py <<-'END'
+		import ctypes, os, subprocess, sys
+		child = [sys.executable, "-c", "try: bytearray(200 << 20)\nexcept MemoryError: print('refused')"]
+		def wait(pid):
+		    status = os.waitpid(pid, 0)[1]
+		    if status: sys.exit(9)
+		wait(os.posix_spawn(child[0], child, os.environ))
+		wait(os.spawnve(os.P_NOWAIT, child[0], child, os.environ))
+		subprocess.run(child, check=True)
+		os.system("exec '%s' -c \"%s\"" % (child[0], child[2].replace('"', '')))
+		pid = ctypes.CDLL(None).syscall(56, 17, 0, 0, 0, 0) if os.uname().machine == "x86_64" else os.fork() # clone()
+		if pid == 0: os.execve(child[0], child, os.environ)
+		wait(pid)
+	END
+	ends_with 0 $memcg run --max 100M --report json -- $python start.py
+	[ "$(grep -c refused out)" -eq 5 ]
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+	report '.program | startswith("python3")'
+}
+
 @test "what the program becomes by exec reports" {
 	ends_with 0 $memcg run --report json -- sh -c 'exec env true'
 	[ "$(grep -c '"pid"' err)" -eq 1 ]

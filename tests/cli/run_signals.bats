@@ -2,6 +2,11 @@
 # memcg run: signals and job control.
 load helpers
 
+# A failed test leaves no command behind, and so no program.
+teardown() {
+	kill -KILL $(jobs -pr) $(jobs -ps) 2>/dev/null || :
+}
+
 # The program says when it is ready; then the signal goes to memcg alone.
 send() {
 	cat >wait.sh <<-'END'
@@ -60,13 +65,30 @@ listener() {
 	read -r -t 60 program <&$from_program
 }
 
-# Gone, or nobody has taken its exit status yet.
-is_gone() {
+# True within a minute.
+soon() {
 	for _ in {1..600}; do
-		[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]] && return
+		"$@" && return
 		sleep 0.1
 	done
 	false
+}
+
+# Gone, or nobody has taken its exit status yet.
+is_gone() {
+	[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]]
+}
+
+is_stopped() {
+	[[ $(ps -o stat= "$1") = T* ]]
+}
+
+goes_on() {
+	[[ $(ps -o stat= "$1") = [RSD]* ]]
+}
+
+is_named() {
+	[ "$(ps -o comm= "$1")" = "$2" ]
 }
 
 @test "every signal that can be is sent on, and a queued one with its value" {
@@ -93,9 +115,42 @@ is_gone() {
 	for signal in 9 32 33; do
 		listener
 		kill -$signal $pid
-		is_gone $program
+		soon is_gone $program
 		wait $pid || :
 	done
+}
+
+@test "a continuation that overtakes the news of a stop is not lost" {
+	set -m # a group of its own: in one that nobody in the session watches nothing stops
+	$memcg run -- sh -c 'echo $$ >pid; exec sleep 1000' &
+	pid=$!
+	soon test -s pid
+	program=$(cat pid)
+	soon is_named $program sleep
+	kill -STOP $pid
+	soon is_stopped $pid
+	kill -TSTP $program
+	soon is_stopped $program
+	kill -CONT $pid
+	soon goes_on $program
+	goes_on $pid
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 143 ]
+}
+
+@test "what is left to the command as the nearest reaper does not pile up" {
+	cat >reaper.py <<-END
+		import ctypes, os, sys
+		ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+		os.execv(sys.argv[1], sys.argv[1:])
+	END
+	ends_with 0 $python reaper.py $memcg run -- sh -c '
+		(sleep 0.1 &)
+		sleep 1
+		ps -o stat= --ppid $PPID | grep -c "^Z" || :'
+	[ "$(cat out)" = 0 ]
 }
 
 @test "an alarm that was set before the command reaches the program" {
