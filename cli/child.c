@@ -108,28 +108,24 @@ static bool child_changed(pid_t child, int *exit_code)
 	return false;
 }
 
-/* By the kernel, not by a process: is the program the one it is meant for? */
+/*
+ * By the kernel, not by a process: is the program the one it is meant for? Timers, and files that signal, are inherited
+ * from before; the end of the terminal is told to the session's leader alone.
+ */
 static bool kernel_means_program(int signal)
 {
-	switch (signal) {
-	case SIGCHLD:
-		return false; /* the child itself */
-	case SIGXCPU:
-	case SIGXFSZ:
-		return false; /* our own doing */
-	case SIGINT:
-	case SIGQUIT:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-	case SIGWINCH:
-		return false; /* the terminal's, to the group */
-	case SIGHUP:
-	case SIGCONT:
-		return getsid(0) == getpid(); /* the end of the terminal: to the session's leader alone */
-	default:
-		return true; /* timers and files that we have inherited */
+	static const int not_program[] = {
+		SIGINT,  SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, /* the terminal's, to the group */
+		SIGXCPU, SIGXFSZ, SIGCHLD,                             /* our own doing, and the child itself */
+	};
+
+	if (signal == SIGHUP || signal == SIGCONT)
+		return getsid(0) == getpid();
+	for (size_t i = 0; i < sizeof(not_program) / sizeof(not_program[0]); i++) {
+		if (signal == not_program[i])
+			return false;
 	}
+	return true;
 }
 
 static bool is_for_child(pid_t child, const siginfo_t *info)

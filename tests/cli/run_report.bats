@@ -114,9 +114,11 @@ ending_program() {
 			if (!strcmp(way, "exit")) exit(status);
 			if (!strcmp(way, "abort")) abort();
 		}
+		static volatile int filled;
 		static void *first(void *way)
 		{
 			fill();
+			filled = 1;
 			end(way, 3);
 			return NULL;
 		}
@@ -148,6 +150,7 @@ ending_program() {
 			if (!strcmp(argv[1], "status"))
 				end(argv[2], 3);
 			pthread_create(&thread, NULL, first, argv[1]);
+			while (!filled) usleep(1000);
 			usleep(300000);
 			end(argv[2], 4);
 		}

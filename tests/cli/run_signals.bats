@@ -2,6 +2,11 @@
 # memcg run: signals and job control.
 load helpers
 
+# A failed test leaves no command behind, and so no program.
+teardown() {
+	kill -KILL $(jobs -pr) $(jobs -ps) 2>/dev/null || :
+}
+
 # The program says when it is ready; then the signal goes to memcg alone.
 send() {
 	cat >wait.sh <<-'END'
@@ -60,13 +65,30 @@ listener() {
 	read -r -t 60 program <&$from_program
 }
 
-# Gone, or nobody has taken its exit status yet.
-is_gone() {
+# True within a minute.
+soon() {
 	for _ in {1..600}; do
-		[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]] && return
+		"$@" && return
 		sleep 0.1
 	done
 	false
+}
+
+# Gone, or nobody has taken its exit status yet.
+is_gone() {
+	[[ ! -e /proc/$1 || $(cat "/proc/$1/stat" 2>/dev/null) =~ \)\ Z ]]
+}
+
+is_stopped() {
+	[[ $(ps -o stat= "$1") = T* ]]
+}
+
+goes_on() {
+	[[ $(ps -o stat= "$1") = [RSD]* ]]
+}
+
+is_named() {
+	[ "$(ps -o comm= "$1")" = "$2" ]
 }
 
 @test "every signal that can be is sent on, and a queued one with its value" {
@@ -93,28 +115,25 @@ is_gone() {
 	for signal in 9 32 33; do
 		listener
 		kill -$signal $pid
-		is_gone $program
+		soon is_gone $program
 		wait $pid || :
 	done
 }
 
 @test "a continuation that overtakes the news of a stop is not lost" {
+	set -m # a group of its own: in one that nobody in the session watches nothing stops
 	$memcg run -- sh -c 'echo $$ >pid; exec sleep 1000' &
 	pid=$!
-	until [ -s pid ]; do sleep 0.05; done
+	soon test -s pid
 	program=$(cat pid)
-	until [ "$(ps -o comm= $program)" = sleep ]; do sleep 0.05; done
+	soon is_named $program sleep
 	kill -STOP $pid
-	until [[ $(ps -o stat= $pid) = T* ]]; do sleep 0.05; done
+	soon is_stopped $pid
 	kill -TSTP $program
-	until [[ $(ps -o stat= $program) = T* ]]; do sleep 0.05; done
+	soon is_stopped $program
 	kill -CONT $pid
-	for _ in {1..600}; do
-		[[ $(ps -o stat= $program) = T* ]] || break
-		sleep 0.1
-	done
-	[[ $(ps -o stat= $program) != T* ]]
-	[[ $(ps -o stat= $pid) != T* ]]
+	soon goes_on $program
+	goes_on $pid
 	kill -TERM $pid
 	status=0
 	wait $pid || status=$?
