@@ -39,6 +39,21 @@ static int name_check(const char *name, size_t len)
 	return 0;
 }
 
+/* What a group consists of besides itself. */
+static int group_parts(struct memcg *memcg)
+{
+	int err = per_node_create(memcg);
+
+	if (err)
+		return err;
+	err = objcg_create(memcg);
+	if (err)
+		per_node_free(memcg);
+	else
+		per_node_set_owner(memcg);
+	return err;
+}
+
 /* A group that is in no list yet, with the caller's reference and the one of being online. */
 static int group_alloc(struct memcg *parent, const char *name, size_t len, struct memcg **out)
 {
@@ -61,7 +76,7 @@ static int group_alloc(struct memcg *parent, const char *name, size_t len, struc
 	memcg->fast.owner = (uint64_t)memcg->css.id << 32;
 	memcg->fast.set = offsetof(struct percpu_area, page_slots) +
 			  (size_t)(memcg->css.id % PAGE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
-	err = objcg_create(memcg);
+	err = group_parts(memcg);
 	if (err) {
 		id_free(&css_ids, memcg->css.id); /* not css_fini(): it never was among the dying */
 		if (parent)
@@ -281,5 +296,6 @@ int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, void *arg), 
 void group_release(struct memcg *memcg)
 {
 	css_fini(&memcg->css);
+	per_node_free(memcg);
 	mem_free(memcg);
 }

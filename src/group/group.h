@@ -16,22 +16,24 @@
 #include "base/lock.h"
 #include "counter/page_counter.h"
 #include "css/css.h"
+#include "group/per_node.h"
 #include "stat/events.h"
 
 struct memcg {
-	struct memcg_fast fast;     /* what the inline path reads; constant while online */
-	struct memcg_objcg *objcg;  /* payer of its objects; constant; NULL in the unaccounted one */
-	const char *name;           /* last part of its path; constant */
-	bool unaccounted;           /* the pseudo group that nothing is charged to; constant */
-	struct css css;             /* place in the tree, references */
-	struct page_counter memory; /* usage and limits, in pages */
-	struct events events;       /* memory.events */
-	uint32_t max_depth;         /* cgroup.max.depth; tree lock */
-	uint32_t max_descendants;   /* cgroup.max.descendants; tree lock */
-	uint32_t nr_threads;        /* attached threads; threads lock */
-	struct memcg *hash_next;    /* names table; tree lock */
-	struct memcg *queue_next;   /* offline queue, then free list; see house.c */
-	char name_buf[];            /* the name */
+	struct memcg_fast fast;            /* what the inline path reads; constant while online */
+	struct memcg_objcg *objcg;         /* payer of its objects; constant; NULL in the unaccounted one */
+	const char *name;                  /* last part of its path; constant */
+	bool unaccounted;                  /* the pseudo group that nothing is charged to; constant */
+	struct mem_cgroup_per_node *nodes; /* one for each node that can be; constant; NULL in the unaccounted one */
+	struct css css;                    /* place in the tree, references */
+	struct page_counter memory;        /* usage and limits, in pages */
+	struct events events;              /* memory.events */
+	uint32_t max_depth;                /* cgroup.max.depth; tree lock */
+	uint32_t max_descendants;          /* cgroup.max.descendants; tree lock */
+	uint32_t nr_threads;               /* attached threads; threads lock */
+	struct memcg *hash_next;           /* names table; tree lock */
+	struct memcg *queue_next;          /* offline queue, then free list; see house.c */
+	char name_buf[];                   /* the name */
 };
 
 #define OBJCG_BIAS ((int64_t)1 << 62) /* keeps live positive until the bytes have been counted */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "base/nodes.h"
 #include "base/sim.h"
 #include "group/group.h"
 #include "group/house.h"
@@ -33,15 +34,21 @@ static int start_floors(const struct memcg_options *options, struct memcg **root
 
 	if (err)
 		return err;
-	err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
+	err = nodes_start(options->nr_nodes);
+	if (!err)
+		err = per_node_start();
+	if (!err)
+		err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
 	if (!err)
 		err = thread_start();
 	if (!err)
 		err = root_create(root);
 	if (!err)
 		err = -pthread_atfork(group_fork_prepare, group_fork_parent, group_fork_child);
-	if (err)
+	if (err) {
+		per_node_stop();
 		percpu_stop();
+	}
 	return err;
 }
 
