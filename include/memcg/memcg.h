@@ -56,6 +56,7 @@ enum memcg_index {
 #define MEMCG_INIT_PORTABLE (1U << 0)    /* atomics instead of restartable sequences */
 #define MEMCG_INIT_NO_THREADS (1U << 1)  /* no library threads: the host calls memcg_tick() */
 #define MEMCG_INIT_NO_HOST_MAX (1U << 2) /* the root starts unlimited, whatever the process' own cgroup says */
+#define MEMCG_INIT_V1 (1U << 3)          /* the statistics and limit files of cgroup v1 too (docs/files.md) */
 
 /**
  * struct memcg_backing - where the library takes memory from

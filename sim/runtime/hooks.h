@@ -131,7 +131,10 @@ void sim_name(const volatile void *range, size_t size, const char *type, const c
 	X(NO_GRACE_PERIOD, "no-grace-period")           \
 	X(ADD_THEN_BACK_OFF, "add-then-back-off")       \
 	X(DROP_REMAINDER, "drop-remainder")             \
-	X(VICTIM_REREAD, "victim-reread")
+	X(VICTIM_REREAD, "victim-reread")               \
+	X(CHILD_AFTER_PARENT, "child-after-parent")     \
+	X(NO_FENCE_IN_FLUSH, "no-fence-in-flush")       \
+	X(MARK_BEFORE_BITS, "mark-before-bits")
 
 enum sim_fault {
 	FAULT_NONE,

@@ -42,16 +42,20 @@ static int name_check(const char *name, size_t len)
 /* What a group consists of besides itself. */
 static int group_parts(struct memcg *memcg)
 {
-	int err = per_node_create(memcg);
+	const struct memcg *parent = memcg_parent(memcg);
+	int err = group_stat_create(parent ? parent->stat : NULL, &memcg->stat);
 
-	if (err)
-		return err;
-	err = objcg_create(memcg);
-	if (err)
+	if (!err)
+		err = per_node_create(memcg);
+	if (!err)
+		err = objcg_create(memcg);
+	if (err) {
 		per_node_free(memcg);
-	else
-		per_node_set_owner(memcg);
-	return err;
+		group_stat_free(memcg->stat);
+		return err;
+	}
+	per_node_set_owner(memcg);
+	return 0;
 }
 
 /* A group that is in no list yet, with the caller's reference and the one of being online. */
@@ -164,11 +168,13 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **group)
 	lock_take(&tree_lock);
 	err = group_link(parent, memcg, len);
 	lock_drop(&tree_lock);
-	if (err)
+	if (err) {
 		house_queue_unborn(memcg);
-	else
-		*group = memcg;
-	return err;
+		return err;
+	}
+	*group = memcg;
+	house_born();
+	return 0;
 }
 
 int memcg_open(const char *path, struct memcg **group)
@@ -216,6 +222,7 @@ int memcg_destroy(struct memcg *group)
 	if (!err) {
 		names_del(group);
 		objcg_kill(group->objcg);
+		group_stat_kill(group->stat);
 		house_queue_offline(group);
 	}
 	lock_drop(&tree_lock);
@@ -297,5 +304,6 @@ void group_release(struct memcg *memcg)
 {
 	css_fini(&memcg->css);
 	per_node_free(memcg);
+	group_stat_free(memcg->stat);
 	mem_free(memcg);
 }

@@ -18,6 +18,7 @@
 #include "css/css.h"
 #include "group/per_node.h"
 #include "stat/events.h"
+#include "stat/group_stat.h"
 
 struct memcg {
 	struct memcg_fast fast;            /* what the inline path reads; constant while online */
@@ -25,6 +26,7 @@ struct memcg {
 	const char *name;                  /* last part of its path; constant */
 	bool unaccounted;                  /* the pseudo group that nothing is charged to; constant */
 	struct mem_cgroup_per_node *nodes; /* one for each node that can be; constant; NULL in the unaccounted one */
+	struct group_stat *stat;           /* statistics; constant; NULL in the unaccounted one */
 	struct css css;                    /* place in the tree, references */
 	struct page_counter memory;        /* usage and limits, in pages */
 	struct events events;              /* memory.events */

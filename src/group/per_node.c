@@ -64,6 +64,8 @@ int per_node_create(struct memcg *memcg)
 		struct mem_cgroup_per_node *pn = &memcg->nodes[i];
 
 		pn->read.memcg = memcg;
+		pn->read.percpu = memcg->stat->base + stat_item_off((enum stat_item)0, i);
+		pn->read.stats = &memcg->stat->nodes[i];
 		CDS_INIT_LIST_HEAD(&pn->cold.objcg_list);
 		lruvec_init(&pn->lruvec, online & (1ULL << i) ? &memory_nodes[i] : NULL);
 		sim_name_field(pn, mem_cgroup_per_node, read);

@@ -18,7 +18,7 @@ static struct memcg *root_group; /* published when all else is ready */
 
 static int options_check(const struct memcg_options *options)
 {
-	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX;
+	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_V1;
 
 	if (options->size != sizeof(*options) || (options->flags & ~known) || options->index > MEMCG_INDEX_THREAD)
 		return -EINVAL;
@@ -38,6 +38,8 @@ static int start_floors(const struct memcg_options *options, struct memcg **root
 	if (!err)
 		err = per_node_start();
 	if (!err)
+		err = stat_start(options->flags & MEMCG_INIT_V1);
+	if (!err)
 		err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
 	if (!err)
 		err = thread_start();
@@ -46,6 +48,7 @@ static int start_floors(const struct memcg_options *options, struct memcg **root
 	if (!err)
 		err = -pthread_atfork(group_fork_prepare, group_fork_parent, group_fork_child);
 	if (err) {
+		stat_stop();
 		per_node_stop();
 		percpu_stop();
 	}

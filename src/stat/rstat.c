@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rstat: from per-CPU counts to group totals, at the cost of what was updated (C2).
+ *
+ * Marks. An update that finds its group's block on this index unmarked under the present epoch marks it: three bits,
+ * group in stripe, chunk in top, word of top in topmost, bottom-up, then the epoch into the block. A
+ * bit that is set twice is set once, so whoever is stopped in the middle is in nobody's way: the
+ * next update of the same block sets them all again. (A list would need one that began to push to
+ * end it; here it may be preempted, or be interrupted by a handler that counts.)
+ *
+ * Collection. The epoch moves on, which makes every mark old at once; then one fence; then the bits are taken, top-down,
+ * and each group is linked into the tree of what is to be flushed, with those above it up to the first that
+ * is in it already. A group in the tree has all above it in the tree.
+ *
+ * Flush. The part of the tree below the group asked for, children before parents: a child's deltas
+ * are pending in its parent when the parent's turn comes. Who is flushed leaves the tree. What was
+ * collected outside that part stays in it.
+ *
+ *   R1  A count whose update returned before a flush began is in that flush. (rseq: the update's last sequence read
+ *       epoch and mark; if it saw the old epoch it was committed before the fence, and the mark was set under that
+ *       epoch, so before it was taken. Portable: add, then read the epoch, both seq_cst, against epoch, then read the
+ *       value.) Where the kernel refuses the fence, one may be missed until the next update of that block.
+ *   R2  Counts of one index: the updater alone adds, the flusher only reads and remembers what it saw. No count
+ *       is lost or taken twice.
+ *   R3  A group that is due has all above it due (add.c, U4). Reports are reset from the top down, before the
+ *       values are read: an update that stops at a child still due then is read by this flush, or was under way on its
+ *       index at that instant, and then its page units are missed by the reports: one update an index.
+ */
+#include "stat/rstat.h"
+
+#include "base/mem.h"
+#include "base/sim.h"
+#include "percpu/fence.h"
+
+struct rstat rstat;
+
+static bool fence_missing; /* the kernel refused one since the start; stat lock */
+
+void rstat_start(void)
+{
+	rstat.epoch = 1;
+	rstat.threshold = 0;
+	rstat.last = clock_ns();
+	sim_name_field(&rstat, rstat, epoch);
+	sim_name_field(&rstat, rstat, threshold);
+}
+
+/* Marks. */
+
+static void set_bit(uint64_t *words, unsigned int bit)
+{
+	uint64_t mask = 1ULL << (bit % 64);
+
+	/* Set already: it has not been taken yet, and what takes it reads the level below later. */
+	if (!(load_seq(&words[bit / 64]) & mask))
+		__atomic_fetch_or(&words[bit / 64], mask, __ATOMIC_SEQ_CST);
+}
+
+/* One more index may keep its batches to itself. */
+static void use_index(struct stat_tops *tops)
+{
+	if (!load_relaxed(&tops->used) && !atomic_xchg(&tops->used, 1))
+		__atomic_fetch_add(&rstat.threshold, RSTAT_BATCH, __ATOMIC_RELAXED);
+}
+
+void rstat_mark(struct group_stat *stat, unsigned int index)
+{
+	uint64_t epoch = load_seq(&rstat.epoch);
+	unsigned int slot = STAT_BLOCK_SLOT(stat->number);
+	uint32_t chunk = STAT_BLOCK_CHUNK(stat->number);
+	struct stat_block *block = stat_block_at(stat->base, index);
+	struct stat_tops *tops = &stat_tops[index];
+
+	use_index(tops);
+	if (sim_fault(FAULT_MARK_BEFORE_BITS))
+		store_release(&block->mark, epoch);
+	set_bit(&stat_stripe_of(stat->number, stat->base, index)->marks, slot);
+	set_bit(tops->top, chunk);
+	set_bit(tops->topmost, chunk / 64);
+	store_release(&block->mark, epoch);
+}
+
+bool rstat_dirty(void)
+{
+	unsigned int i, w;
+
+	for (i = 0; i < stat_nr_index; i++) {
+		for (w = 0; load_relaxed(&stat_tops[i].used) && w < STAT_TOPMOST_WORDS; w++) {
+			if (load_seq(&stat_tops[i].topmost[w]))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Collection. */
+
+/* It and all above it, up to the first that is in the tree already. */
+static void link_up(struct group_stat *stat)
+{
+	while (stat && !stat->linked) {
+		struct group_stat *parent = stat->parent;
+
+		store_relaxed(&stat->linked, true);
+		if (parent) {
+			stat->next = parent->children;
+			stat->link = &parent->children;
+			if (stat->next)
+				stat->next->link = &stat->next;
+			parent->children = stat;
+		}
+		stat = parent;
+	}
+}
+
+static void unlink_one(struct group_stat *stat)
+{
+	store_relaxed(&stat->linked, false);
+	if (!stat->link)
+		return;
+	*stat->link = stat->next;
+	if (stat->next)
+		stat->next->link = stat->link;
+	stat->link = NULL;
+}
+
+static void collect_stripe(uint32_t chunk, unsigned int index)
+{
+	struct stat_stripe *stripe = stat_stripe_at(chunk, index);
+	uint64_t marks = stripe ? atomic_xchg(&stripe->marks, 0) : 0;
+
+	for (; marks; marks &= marks - 1) {
+		struct group_stat *stat = stat_block_owner(chunk, (unsigned int)__builtin_ctzll(marks));
+
+		if (!stat)
+			continue;
+		stat->updated[index / 64] |= 1ULL << (index % 64);
+		stat->touched[index / 64] |= 1ULL << (index % 64);
+		link_up(stat);
+	}
+}
+
+static void collect_index(unsigned int index)
+{
+	struct stat_tops *tops = &stat_tops[index];
+	unsigned int w;
+
+	for (w = 0; w < STAT_TOPMOST_WORDS; w++) {
+		uint64_t words = load_seq(&tops->topmost[w]) ? atomic_xchg(&tops->topmost[w], 0) : 0;
+
+		for (; words; words &= words - 1) {
+			uint32_t word = w * 64 + (uint32_t)__builtin_ctzll(words);
+			uint64_t bits = atomic_xchg(&tops->top[word], 0);
+
+			for (; bits; bits &= bits - 1)
+				collect_stripe(word * 64 + (uint32_t)__builtin_ctzll(bits), index);
+		}
+	}
+}
+
+/* Stat lock. */
+static void collect(void)
+{
+	unsigned int i;
+
+	store_seq(&rstat.epoch, rstat.epoch + 1);
+	/* The portable form's updates add and look by seq_cst operations of their own. */
+	if (memcg_percpu.rseq && !sim_fault(FAULT_NO_FENCE_IN_FLUSH) && fence_all())
+		fence_missing = true;
+	for (i = 0; i < stat_nr_index; i++) {
+		if (load_seq(&stat_tops[i].used))
+			collect_index(i);
+	}
+}
+
+/* Flush. */
+
+/* What came to the items at @off .. on the indices of @stat that were updated. */
+static void gather(struct group_stat *stat, size_t off, unsigned int nr, int64_t *delta)
+{
+	unsigned int w, i, words = (stat_nr_index + 63) / 64;
+
+	for (w = 0; w < words; w++) {
+		uint64_t bits = stat->updated[w];
+
+		for (; bits; bits &= bits - 1) {
+			unsigned int index = w * 64 + (unsigned int)__builtin_ctzll(bits);
+			int64_t *values = stat_value_at(stat->base, index, off);
+			int64_t *flushed = stat_flushed_at(stat->base, index, off);
+
+			for (i = 0; i < nr; i++) {
+				int64_t value = load_seq(&values[i]);
+
+				if (value != flushed[i]) {
+					delta[i] += value - flushed[i];
+					flushed[i] = value;
+				}
+			}
+		}
+	}
+}
+
+static void add_to(int64_t *total, int64_t value)
+{
+	store_relaxed(total, *total + value);
+}
+
+static void flush_node(struct group_stat *stat, unsigned int node, int64_t *delta)
+{
+	struct node_stats *own = &stat->nodes[node];
+	int64_t came[STAT_NR_NODE] = { 0 };
+	unsigned int i;
+
+	gather(stat, stat_item_off((enum stat_item)0, node), STAT_NR_NODE, came);
+	for (i = 0; i < STAT_NR_NODE; i++) {
+		int64_t sum = came[i] + own->pending[i];
+
+		if (came[i])
+			add_to(&own->local[i], came[i]);
+		delta[i] += came[i];
+		own->pending[i] = 0;
+		if (!sum)
+			continue;
+		add_to(&own->state[i], sum);
+		if (stat->parent)
+			stat->parent->nodes[node].pending[i] += sum;
+	}
+}
+
+static void flush_whole(struct group_stat *stat, const int64_t *delta)
+{
+	unsigned int i;
+
+	for (i = 0; i < STAT_NR; i++) {
+		int64_t sum = delta[i] + stat->pending[i];
+
+		if (MEMCG_V1 && stat->locals && delta[i])
+			add_to(&stat->locals->local[i], delta[i]);
+		if (!sum)
+			continue;
+		stat->pending[i] = 0;
+		add_to(&stat->state[i], sum);
+		if (stat->parent)
+			stat->parent->pending[i] += sum;
+	}
+}
+
+static void flush_one(struct group_stat *stat)
+{
+	int64_t delta[STAT_NR] = { 0 };
+	unsigned int node, w;
+
+	for (node = 0; node < nodes_nr; node++)
+		flush_node(stat, node, delta);
+	gather(stat, stat_item_off(STAT_NODE_END, 0), STAT_NR - STAT_NR_NODE, delta + STAT_NR_NODE);
+	flush_whole(stat, delta);
+	for (w = 0; w < (stat_nr_index + 63) / 64; w++)
+		stat->updated[w] = 0;
+	store_relaxed(&rstat.flushed_groups, rstat.flushed_groups + 1);
+}
+
+/* R3: from the top down. */
+static void reset_reports(struct group_stat *top)
+{
+	struct group_stat *stat = top;
+
+	for (;;) {
+		if (load_relaxed(&stat->updates))
+			atomic_xchg(&stat->updates, 0);
+		if (stat->children) {
+			stat = stat->children;
+			continue;
+		}
+		while (stat != top && !stat->next)
+			stat = stat->parent;
+		if (stat == top)
+			return;
+		stat = stat->next;
+	}
+}
+
+static struct group_stat *deepest(struct group_stat *stat)
+{
+	while (stat->children && !sim_fault(FAULT_CHILD_AFTER_PARENT))
+		stat = stat->children;
+	return stat;
+}
+
+/* Stat lock, after a collection. */
+static void flush_below(struct group_stat *top)
+{
+	struct group_stat *stat = deepest(top);
+
+	if (!top->linked)
+		return;
+	reset_reports(top);
+	for (;;) {
+		struct group_stat *parent = stat->parent;
+
+		flush_one(stat);
+		unlink_one(stat);
+		if (stat == top)
+			return;
+		stat = deepest(parent);
+	}
+}
+
+void rstat_flush(struct group_stat *top)
+{
+	lock_take(&stat_lock);
+	collect();
+	flush_below(top);
+	if (!top->parent)
+		store_relaxed(&rstat.last, clock_ns());
+	store_relaxed(&rstat.flushes, rstat.flushes + 1);
+	lock_drop(&stat_lock);
+}
+
+static bool due(const struct group_stat *stat)
+{
+	return load_relaxed(&stat->updates) > load_relaxed(&rstat.threshold);
+}
+
+void rstat_flush_periodic(struct group_stat *root)
+{
+	if (clock_ns() - load_relaxed(&rstat.last) >= RSTAT_PERIOD_NS && (load_relaxed(&root->linked) || rstat_dirty()))
+		rstat_flush(root);
+}
+
+void rstat_flush_if_due(struct group_stat *top)
+{
+	if (due(top)) {
+		rstat_flush(top);
+		return;
+	}
+	/* Where nobody flushes by the clock, readers do. */
+	while (top->parent)
+		top = top->parent;
+	rstat_flush_periodic(top);
+}
+
+void rstat_flush_ratelimited(struct group_stat *top)
+{
+	if (clock_ns() - load_relaxed(&rstat.last) > RSTAT_LATE_NS && due(top))
+		rstat_flush(top);
+}
+
+/* Retirement. */
+
+void rstat_retire_begin(void)
+{
+	lock_take(&stat_lock);
+	collect();
+}
+
+/* What it had alone is the parent's: the group's objects are, and what is taken back of them will be. */
+static void reparent_local(struct group_stat *stat)
+{
+	struct group_stat *parent = stat->parent;
+	unsigned int node, i;
+
+	for (node = 0; node < nodes_nr; node++) {
+		for (i = 0; i < STAT_NR_NODE; i++) {
+			add_to(&parent->nodes[node].local[i], stat->nodes[node].local[i]);
+			store_relaxed(&stat->nodes[node].local[i], 0);
+		}
+	}
+	for (i = 0; MEMCG_V1 && stat->locals && i < STAT_NR; i++) {
+		add_to(&parent->locals->local[i], stat->locals->local[i]);
+		store_relaxed(&stat->locals->local[i], 0);
+	}
+}
+
+void rstat_retire(struct group_stat *stat)
+{
+	flush_below(stat);
+	reparent_local(stat);
+	stat->freed = true;
+	/* Without the fence a sequence may be under way in it still: it is not given to another. */
+	if (!fence_missing)
+		stat_block_free(stat->number, stat->touched);
+}
+
+void rstat_retire_end(void)
+{
+	lock_drop(&stat_lock);
+}
+
+void rstat_forget(struct group_stat *stat)
+{
+	lock_take(&stat_lock);
+	stat_block_free(stat->number, stat->touched);
+	lock_drop(&stat_lock);
+}
+
+void rstat_fork_prepare(void)
+{
+	lock_take(&stat_lock);
+}
+
+void rstat_fork_parent(void)
+{
+	lock_drop(&stat_lock);
+}
+
+void rstat_fork_child(void)
+{
+	lock_reinit(&stat_lock);
+}
