@@ -134,7 +134,8 @@ void sim_name(const volatile void *range, size_t size, const char *type, const c
 	X(VICTIM_REREAD, "victim-reread")               \
 	X(CHILD_AFTER_PARENT, "child-after-parent")     \
 	X(NO_FENCE_IN_FLUSH, "no-fence-in-flush")       \
-	X(MARK_BEFORE_BITS, "mark-before-bits")
+	X(MARK_BEFORE_BITS, "mark-before-bits")         \
+	X(EPOCH_FIRST, "epoch-first")
 
 enum sim_fault {
 	FAULT_NONE,

@@ -11,12 +11,12 @@
  *   U2  `updates` may be added to twice, if the sequence is interrupted in its middle: a flush then is due
  *       earlier, by one update. It is never too small: every committed value has been added to it before.
  *   U3  At 64 the sequence sets a level's `updates` to 0 and notes the level; after the commit the amount is reported,
- *       63 + pages, which is no less than what was there. Noted levels survive an interruption; only a handler's
- *       or another thread's own update can follow the reset and precede the report.
+ *       63 + pages, which is no less than what was there. Noted levels survive an interruption. A thread that is
+ *       stopped between the two keeps that one amount back.
  *   U4  The walk ends at the first level that is due already: whoever made it due made those above due too.
  *
  * So a group's unreported part is at most 63 an index, what is reported and not flushed 64 an index before
- * a reader flushes: C1's 127, and what calls under way have committed and not reported.
+ * a reader flushes: C1's 127, and the one report that each call under way may still have to make.
  *
  * Dead groups. The sequence reads `dead`; who retires a group sets it, fences, and waits for a grace period. In
  * the C path the living ancestor is chosen in a read section, and the item's place in *its* block after that.

@@ -8,23 +8,25 @@
  * next update of the same block sets them all again. (A list would need one that began to push to
  * end it; here it may be preempted, or be interrupted by a handler that counts.)
  *
- * Collection. The epoch moves on, which makes every mark old at once; then one fence; then the bits are taken, top-down,
- * and each group is linked into the tree of what is to be flushed, with those above it up to the first that
- * is in it already. A group in the tree has all above it in the tree.
+ * Collection. The bits are taken, top-down, and each group is linked into the tree of what is to be flushed, with
+ * those above it up to the first that is in it already: a group in the tree has all above it in the tree.
+ * Then the epoch moves on, which makes every mark old at once; then one fence; then values may be read. (Were
+ * the epoch first, a mark under the new one could find its bit still there, and lose it to this collection.)
  *
  * Flush. The part of the tree below the group asked for, children before parents: a child's deltas
  * are pending in its parent when the parent's turn comes. Who is flushed leaves the tree. What was
  * collected outside that part stays in it.
  *
- *   R1  A count whose update returned before a flush began is in that flush. (rseq: the update's last sequence read
- *       epoch and mark; if it saw the old epoch it was committed before the fence, and the mark was set under that
- *       epoch, so before it was taken. Portable: add, then read the epoch, both seq_cst, against epoch, then read the
- *       value.) Where the kernel refuses the fence, one may be missed until the next update of that block.
+ *   R1  A count whose update returned before a flush began is in that flush. Its mark had
+ *       the epoch of its commit, so its bits were there to be taken, or had been taken by a flush that reads the value
+ *       after it. (rseq: a sequence that saw the old epoch is committed before the fence or starts again. Portable: add,
+ *       then read the epoch, both seq_cst, against epoch, then value.) Where the kernel refuses the fence, one may be missed until the next update of that block.
  *   R2  Counts of one index: the updater alone adds, the flusher only reads and remembers what it saw. No count
  *       is lost or taken twice.
- *   R3  A group that is due has all above it due (add.c, U4). Reports are reset from the top down, before the
- *       values are read: an update that stops at a child still due then is read by this flush, or was under way on its
- *       index at that instant, and then its page units are missed by the reports: one update an index.
+ *   R3  A group that is due has all above it due (add.c, U4), and no report is lost: reports are reset, from the
+ *       top down, between a look at the bits, which says whose, and their taking. Who reported before the reset had
+ *       its bits there to be taken; who stopped at a child that was still due is committed before the fence, or
+ *       looks again.
  */
 #include "stat/rstat.h"
 
@@ -124,10 +126,18 @@ static void unlink_one(struct group_stat *stat)
 	stat->link = NULL;
 }
 
-static void collect_stripe(uint32_t chunk, unsigned int index)
+/* Bits of a word: taken, or only looked at. */
+static uint64_t bits_of(uint64_t *word, bool take)
+{
+	uint64_t bits = load_seq(word);
+
+	return bits && take ? atomic_xchg(word, 0) : bits;
+}
+
+static void collect_stripe(uint32_t chunk, unsigned int index, bool take)
 {
 	struct stat_stripe *stripe = stat_stripe_at(chunk, index);
-	uint64_t marks = stripe ? atomic_xchg(&stripe->marks, 0) : 0;
+	uint64_t marks = stripe ? bits_of(&stripe->marks, take) : 0;
 
 	for (; marks; marks &= marks - 1) {
 		struct group_stat *stat = stat_block_owner(chunk, (unsigned int)__builtin_ctzll(marks));
@@ -140,37 +150,71 @@ static void collect_stripe(uint32_t chunk, unsigned int index)
 	}
 }
 
-static void collect_index(unsigned int index)
+static void collect_index(unsigned int index, bool take)
 {
 	struct stat_tops *tops = &stat_tops[index];
 	unsigned int w;
 
 	for (w = 0; w < STAT_TOPMOST_WORDS; w++) {
-		uint64_t words = load_seq(&tops->topmost[w]) ? atomic_xchg(&tops->topmost[w], 0) : 0;
+		uint64_t words = bits_of(&tops->topmost[w], take);
 
 		for (; words; words &= words - 1) {
 			uint32_t word = w * 64 + (uint32_t)__builtin_ctzll(words);
-			uint64_t bits = atomic_xchg(&tops->top[word], 0);
+			uint64_t bits = bits_of(&tops->top[word], take);
 
 			for (; bits; bits &= bits - 1)
-				collect_stripe(word * 64 + (uint32_t)__builtin_ctzll(bits), index);
+				collect_stripe(word * 64 + (uint32_t)__builtin_ctzll(bits), index, take);
 		}
 	}
 }
 
-/* Stat lock. */
-static void collect(void)
+static void collect_all(bool take)
 {
 	unsigned int i;
 
-	store_seq(&rstat.epoch, rstat.epoch + 1);
+	for (i = 0; i < stat_nr_index; i++) {
+		if (load_seq(&stat_tops[i].used))
+			collect_index(i, take);
+	}
+}
+
+/* R3: from the top down. */
+static void reset_reports(struct group_stat *top)
+{
+	struct group_stat *stat = top;
+
+	if (!top->linked)
+		return;
+	for (;;) {
+		if (load_relaxed(&stat->updates))
+			atomic_xchg(&stat->updates, 0);
+		if (stat->children) {
+			stat = stat->children;
+			continue;
+		}
+		while (stat != top && !stat->next)
+			stat = stat->parent;
+		if (stat == top)
+			return;
+		stat = stat->next;
+	}
+}
+
+/* Stat lock. @top: what is to be flushed; NULL: groups that count for nobody's reports any more. */
+static void collect(struct group_stat *top)
+{
+	if (top) {
+		collect_all(false);
+		reset_reports(top);
+	}
+	if (sim_fault(FAULT_EPOCH_FIRST))
+		store_seq(&rstat.epoch, rstat.epoch + 1);
+	collect_all(true);
+	if (!sim_fault(FAULT_EPOCH_FIRST))
+		store_seq(&rstat.epoch, rstat.epoch + 1);
 	/* The portable form's updates add and look by seq_cst operations of their own. */
 	if (memcg_percpu.rseq && !sim_fault(FAULT_NO_FENCE_IN_FLUSH) && fence_all())
 		fence_missing = true;
-	for (i = 0; i < stat_nr_index; i++) {
-		if (load_seq(&stat_tops[i].used))
-			collect_index(i);
-	}
 }
 
 /* Flush. */
@@ -205,6 +249,16 @@ static void add_to(int64_t *total, int64_t value)
 	store_relaxed(total, *total + value);
 }
 
+/* Lines without a change are not written. */
+static int64_t take_pending(int64_t *pending)
+{
+	int64_t value = *pending;
+
+	if (value)
+		*pending = 0;
+	return value;
+}
+
 static void flush_node(struct group_stat *stat, unsigned int node, int64_t *delta)
 {
 	struct node_stats *own = &stat->nodes[node];
@@ -213,12 +267,11 @@ static void flush_node(struct group_stat *stat, unsigned int node, int64_t *delt
 
 	gather(stat, stat_item_off((enum stat_item)0, node), STAT_NR_NODE, came);
 	for (i = 0; i < STAT_NR_NODE; i++) {
-		int64_t sum = came[i] + own->pending[i];
+		int64_t sum = came[i] + take_pending(&own->pending[i]);
 
 		if (came[i])
 			add_to(&own->local[i], came[i]);
 		delta[i] += came[i];
-		own->pending[i] = 0;
 		if (!sum)
 			continue;
 		add_to(&own->state[i], sum);
@@ -232,13 +285,12 @@ static void flush_whole(struct group_stat *stat, const int64_t *delta)
 	unsigned int i;
 
 	for (i = 0; i < STAT_NR; i++) {
-		int64_t sum = delta[i] + stat->pending[i];
+		int64_t sum = delta[i] + take_pending(&stat->pending[i]);
 
 		if (MEMCG_V1 && stat->locals && delta[i])
 			add_to(&stat->locals->local[i], delta[i]);
 		if (!sum)
 			continue;
-		stat->pending[i] = 0;
 		add_to(&stat->state[i], sum);
 		if (stat->parent)
 			stat->parent->pending[i] += sum;
@@ -259,26 +311,6 @@ static void flush_one(struct group_stat *stat)
 	store_relaxed(&rstat.flushed_groups, rstat.flushed_groups + 1);
 }
 
-/* R3: from the top down. */
-static void reset_reports(struct group_stat *top)
-{
-	struct group_stat *stat = top;
-
-	for (;;) {
-		if (load_relaxed(&stat->updates))
-			atomic_xchg(&stat->updates, 0);
-		if (stat->children) {
-			stat = stat->children;
-			continue;
-		}
-		while (stat != top && !stat->next)
-			stat = stat->parent;
-		if (stat == top)
-			return;
-		stat = stat->next;
-	}
-}
-
 static struct group_stat *deepest(struct group_stat *stat)
 {
 	while (stat->children && !sim_fault(FAULT_CHILD_AFTER_PARENT))
@@ -293,7 +325,6 @@ static void flush_below(struct group_stat *top)
 
 	if (!top->linked)
 		return;
-	reset_reports(top);
 	for (;;) {
 		struct group_stat *parent = stat->parent;
 
@@ -305,20 +336,29 @@ static void flush_below(struct group_stat *top)
 	}
 }
 
-void rstat_flush(struct group_stat *top)
+/* Stat lock. */
+static void flush_locked(struct group_stat *top)
 {
-	lock_take(&stat_lock);
-	collect();
+	store_seq(&rstat.running, 1);
+	collect(top);
 	flush_below(top);
+	store_seq(&rstat.running, 0);
 	if (!top->parent)
 		store_relaxed(&rstat.last, clock_ns());
 	store_relaxed(&rstat.flushes, rstat.flushes + 1);
+}
+
+void rstat_flush(struct group_stat *top)
+{
+	lock_take(&stat_lock);
+	flush_locked(top);
 	lock_drop(&stat_lock);
 }
 
+/* More is reported than may lag, or was until a flush took it that is not done yet. */
 static bool due(const struct group_stat *stat)
 {
-	return load_relaxed(&stat->updates) > load_relaxed(&rstat.threshold);
+	return load_seq(&stat->updates) > load_relaxed(&rstat.threshold) || load_seq(&rstat.running);
 }
 
 void rstat_flush_periodic(struct group_stat *root)
@@ -330,8 +370,10 @@ void rstat_flush_periodic(struct group_stat *root)
 void rstat_flush_if_due(struct group_stat *top)
 {
 	if (due(top)) {
-		rstat_flush(top);
-		return;
+		lock_take(&stat_lock);
+		if (due(top))
+			flush_locked(top);
+		lock_drop(&stat_lock);
 	}
 	/* Where nobody flushes by the clock, readers do. */
 	while (top->parent)
@@ -350,7 +392,7 @@ void rstat_flush_ratelimited(struct group_stat *top)
 void rstat_retire_begin(void)
 {
 	lock_take(&stat_lock);
-	collect();
+	collect(NULL);
 }
 
 /* What it had alone is the parent's: the group's objects are, and what is taken back of them will be. */

@@ -15,6 +15,7 @@ struct rstat {
 	int64_t threshold;             /* page units reported by which a group is due: RSTAT_BATCH an index in use */
 	uint64_t flushes pair_aligned; /* that were made; relaxed */
 	uint64_t flushed_groups;       /* by them; relaxed */
+	uint32_t running;              /* 1: a flush has begun to reset reports, and is not done; atomic */
 	uint64_t last;                 /* when the root was last flushed; clock_ns(); relaxed */
 };
 extern struct rstat rstat;

@@ -107,6 +107,22 @@ found() {
 	found victim-reread replace-irq 'is interrupted' 'FAULT +place\(\) src/charge/stock_word.c'
 }
 
+@test "fault: a child is linked after its parent" {
+	found child-after-parent stat-preempted 'FAULT +deepest\(\) src/stat/rstat.c:[0-9]+ < flush_below'
+}
+
+@test "fault: no fence in a flush" {
+	found no-fence-in-flush stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
+}
+
+@test "fault: a block is marked before its bits are set" {
+	found mark-before-bits stat-preempted 'FAULT +rstat_mark\(\) src/stat/rstat.c'
+}
+
+@test "fault: the epoch moves on before the marks are taken" {
+	found epoch-first stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
+}
+
 @test "sequential consistency hides what store buffers show" {
 	run explore --test litmus-sb --schedules 1000
 	[ "$status" -eq 1 ]

@@ -3,6 +3,9 @@
 #ifndef SUPPORT_STAT_TREE_H
 #define SUPPORT_STAT_TREE_H
 
+#include <memcg/stat.h>
+
+#include "base/rcu.h"
 #include "group/stat.h"
 #include "stat/rstat.h"
 #include "support/forms.h"
