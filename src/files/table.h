@@ -17,6 +17,7 @@ struct file_type {
 
 extern const struct file_type memory_files[]; /* each ends with a row without a name */
 extern const struct file_type cgroup_files[];
+extern const struct file_type v1_files[]; /* where MEMCG_INIT_V1 asked for them */
 
 void stat_read(struct memcg *memcg, struct text *out);               /* memory.stat */
 void numa_stat_read(struct memcg *memcg, struct text *out);          /* memory.numa_stat */
