@@ -57,6 +57,7 @@ enum memcg_index {
 #define MEMCG_INIT_NO_THREADS (1U << 1)  /* no library threads: the host calls memcg_tick() */
 #define MEMCG_INIT_NO_HOST_MAX (1U << 2) /* the root starts unlimited, whatever the process' own cgroup says */
 #define MEMCG_INIT_V1 (1U << 3)          /* the statistics and limit files of cgroup v1 too (docs/files.md) */
+#define MEMCG_INIT_METADATA (1U << 4) /* what a group costs the library is charged to its parent (docs/statistics.md) */
 
 /**
  * struct memcg_backing - where the library takes memory from

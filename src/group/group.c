@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "group/house.h"
+#include "group/meta.h"
 #include "group/names.h"
 #include "group/thread.h"
 #include "percpu/area.h"
@@ -92,6 +93,13 @@ static int group_alloc(struct memcg *parent, const char *name, size_t len, struc
 	return 0;
 }
 
+/* What a group with a name of @len bytes takes of the library's memory, but for what it has per CPU. */
+static size_t group_bytes(size_t len)
+{
+	return sizeof(struct memcg) + len + 1 + sizeof(struct memcg_objcg) + group_stat_bytes() +
+	       nodes_nr * sizeof(struct mem_cgroup_per_node);
+}
+
 int root_create(struct memcg **out)
 {
 	struct memcg *root;
@@ -165,9 +173,12 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **group)
 		err = group_alloc(parent, name, len, &memcg);
 	if (err)
 		return err;
-	lock_take(&tree_lock);
-	err = group_link(parent, memcg, len);
-	lock_drop(&tree_lock);
+	err = meta_charge(memcg, group_bytes(len));
+	if (!err) {
+		lock_take(&tree_lock);
+		err = group_link(parent, memcg, len);
+		lock_drop(&tree_lock);
+	}
 	if (err) {
 		house_queue_unborn(memcg);
 		return err;
@@ -302,6 +313,7 @@ int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, void *arg), 
 
 void group_release(struct memcg *memcg)
 {
+	meta_uncharge(memcg);
 	css_fini(&memcg->css);
 	per_node_free(memcg);
 	group_stat_free(memcg->stat);

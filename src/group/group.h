@@ -33,6 +33,9 @@ struct memcg {
 	uint32_t max_depth;                /* cgroup.max.depth; tree lock */
 	uint32_t max_descendants;          /* cgroup.max.descendants; tree lock */
 	uint32_t nr_threads;               /* attached threads; threads lock */
+	size_t meta_slab;                  /* bytes that it costs, charged to the parent; constant once linked */
+	size_t meta_percpu;                /* of its blocks on indices; the same */
+	uint64_t meta_below;               /* bytes charged here for children; tree lock */
 	struct memcg *hash_next;           /* names table; tree lock */
 	struct memcg *queue_next;          /* offline queue, then free list; see house.c */
 	char name_buf[];                   /* the name */
@@ -72,7 +75,9 @@ extern struct memcg unaccounted_group;
  */
 struct group_steps {
 	void (*drain_dying)(void);
-	void (*drain_idle)(void);   /* stock of CPUs that had no slow path since the last call */
+	void (*drain_idle)(void); /* stock of CPUs that had no slow path since the last call */
+	int (*charge)(struct memcg *memcg, unsigned long pages); /* nowait; -ENOMEM */
+	void (*uncharge)(struct memcg *memcg, unsigned long pages);
 	void (*fork_prepare)(void); /* takes the drain lock */
 	void (*fork_parent)(void);
 	void (*fork_child)(void);

@@ -8,6 +8,7 @@
 #include "base/sim.h"
 #include "group/group.h"
 #include "group/house.h"
+#include "group/meta.h"
 #include "group/thread.h"
 #include "percpu/area.h"
 
@@ -18,7 +19,8 @@ static struct memcg *root_group; /* published when all else is ready */
 
 static int options_check(const struct memcg_options *options)
 {
-	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_V1;
+	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX |
+				   MEMCG_INIT_V1 | MEMCG_INIT_METADATA;
 
 	if (options->size != sizeof(*options) || (options->flags & ~known) || options->index > MEMCG_INDEX_THREAD)
 		return -EINVAL;
@@ -71,6 +73,7 @@ static int start_locked(const struct memcg_options *options)
 	}
 	if (!(options->flags & MEMCG_INIT_NO_HOST_MAX))
 		page_counter_set_max(&root->memory, host_max_pages());
+	meta_wanted = options->flags & MEMCG_INIT_METADATA;
 	store_release(&memcg_percpu.root, root);
 	store_release(&root_group, root);
 	return 0;

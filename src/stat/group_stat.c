@@ -30,10 +30,19 @@ static size_t bit_words(void)
 	return (stat_nr_index + 63) / 64;
 }
 
+static size_t struct_bytes(void)
+{
+	return sizeof(struct group_stat) + nodes_nr * sizeof(struct node_stats) + 2 * bit_words() * sizeof(uint64_t);
+}
+
+size_t group_stat_bytes(void)
+{
+	return struct_bytes() + (stat_v1 ? sizeof(struct group_locals) : 0);
+}
+
 static struct group_stat *group_stat_make(void)
 {
-	size_t nodes = nodes_nr * sizeof(struct node_stats);
-	struct group_stat *stat = mem_zalloc(sizeof(*stat) + nodes + 2 * bit_words() * sizeof(uint64_t));
+	struct group_stat *stat = mem_zalloc(struct_bytes());
 
 	if (!stat)
 		return NULL;

@@ -66,7 +66,8 @@ int stat_start(bool v1);
 void stat_stop(void); /* undoes it, where the rest of the start fails */
 
 int group_stat_create(struct group_stat *parent, struct group_stat **out); /* -ENOMEM; thread context */
-void group_stat_free(struct group_stat *stat);                             /* after the grace period; NULL is ignored */
+size_t group_stat_bytes(void);                 /* of the library's memory for one, but for its block */
+void group_stat_free(struct group_stat *stat); /* after the grace period; NULL is ignored */
 
 /* From here on updates go to the parent's, once the next fence and grace period are over. */
 static inline void group_stat_kill(struct group_stat *stat)
