@@ -30,6 +30,7 @@
 
 #include "base/rcu.h"
 #include "base/sim.h"
+#include "percpu/thread.h"
 #include "stat/rstat.h"
 
 #define ATTEMPTS 8
@@ -227,8 +228,13 @@ static bool add_plain(char *value, int64_t nr)
 /* One attempt in a read section: the living group first, then the item's place in it. */
 static bool add_attempt(struct group_stat *stat, size_t off, int64_t nr, uint64_t pages, bool last)
 {
+	struct thread_state *self = thread_self();
 	bool done = true;
 
+	if (unlikely(!self->started)) {
+		self->started = 1;
+		percpu_thread_start(&self->index);
+	}
 	rcu_lock();
 	while (load_seq(&stat->dead))
 		stat = stat->parent;

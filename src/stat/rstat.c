@@ -297,15 +297,48 @@ static void flush_whole(struct group_stat *stat, const int64_t *delta)
 	}
 }
 
+#ifdef RSTAT_TICKS
+
+struct rstat_ticks rstat_ticks;
+
+static uint64_t ticks_now(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_ns();
+#endif
+}
+
+static void ticks_note(uint64_t begin, uint64_t aggregate, const int64_t *delta)
+{
+	uint64_t now = ticks_now();
+	unsigned int i;
+
+	rstat_ticks.whole += now - begin;
+	rstat_ticks.aggregate += now - aggregate;
+	rstat_ticks.groups++;
+	for (i = 0; i < STAT_NR; i++)
+		rstat_ticks.items += delta[i] != 0;
+}
+
+#else
+#define ticks_now() 0
+#define ticks_note(begin, aggregate, delta) ((void)(begin), (void)(aggregate))
+#endif
+
 static void flush_one(struct group_stat *stat)
 {
+	uint64_t begin = ticks_now(), aggregate;
 	int64_t delta[STAT_NR] = { 0 };
 	unsigned int node, w;
 
 	for (node = 0; node < nodes_nr; node++)
 		flush_node(stat, node, delta);
+	aggregate = ticks_now();
 	gather(stat, stat_item_off(STAT_NODE_END, 0), STAT_NR - STAT_NR_NODE, delta + STAT_NR_NODE);
 	flush_whole(stat, delta);
+	ticks_note(begin, aggregate, delta);
 	for (w = 0; w < (stat_nr_index + 63) / 64; w++)
 		stat->updated[w] = 0;
 	store_relaxed(&rstat.flushed_groups, rstat.flushed_groups + 1);

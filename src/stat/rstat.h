@@ -20,6 +20,18 @@ struct rstat {
 };
 extern struct rstat rstat;
 
+/* What a flush costs, for memcg-bench flush, which compiles the library for it (RSTAT_TICKS); else nothing. */
+struct rstat_ticks {
+	uint64_t whole;     /* in flush_one() */
+	uint64_t aggregate; /* of that, in the items of the whole group */
+	uint64_t groups;    /* flushed */
+	uint64_t items;     /* that had changed */
+};
+
+#ifdef RSTAT_TICKS
+extern struct rstat_ticks rstat_ticks; /* since it was last zeroed; stat lock */
+#endif
+
 void rstat_start(void);
 
 /* The group's block on @index holds what no flush has seen. Read section, group not dead. */
