@@ -22,11 +22,13 @@ struct stat_work {
 	bool update;                  /* else the bare add */
 };
 
+static void *objects[8]; /* never closed */
+static unsigned int nr_objects;
+
 int stat_side_open(struct bench *b, bool again, const struct side_options *options, const struct stat_side **side)
 {
 	char path[PATH_MAX + 256], copy[64];
 	const char *file = path;
-	void *object;
 	int err;
 
 	if (find_file(b, "memcg-bench-stat.so", path, sizeof(path)))
@@ -37,10 +39,11 @@ int stat_side_open(struct bench *b, bool again, const struct side_options *optio
 			return complain(b, err, "copy of %s", path);
 		file = copy;
 	}
-	object = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-	*side = object ? dlsym(object, STAT_SIDE_SYMBOL) : NULL;
+	objects[nr_objects] = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	*side = objects[nr_objects] ? dlsym(objects[nr_objects], STAT_SIDE_SYMBOL) : NULL;
 	if (!*side)
 		return complain(b, -ELIBBAD, "%s", dlerror());
+	nr_objects++;
 	err = (*side)->start(options);
 	return err ? complain(b, err, "start") : 0;
 }

@@ -20,6 +20,7 @@ struct chunk {
 	struct group_stat *owners[STAT_SLOTS]; /* by slot; stat lock */
 };
 
+int stat_steps = -1;
 size_t stat_flushed_off;
 unsigned int stat_nr_index;
 char *stat_node_wide;
@@ -183,7 +184,9 @@ static void choose_sizes(void)
 	block_size = 2 * stat_flushed_off;
 	slots = (unsigned int)((STAT_STRIDE - PAIR_SIZE) / block_size);
 	slots = slots < STAT_SLOTS ? slots : STAT_SLOTS;
-	step = kernel_overcommits() ? STAT_STRIDE : ROUND_UP(4 * block_size, machine_page());
+	if (stat_steps < 0)
+		stat_steps = !kernel_overcommits();
+	step = !stat_steps ? STAT_STRIDE : ROUND_UP(4 * block_size, machine_page());
 }
 
 int stat_percpu_start(void)

@@ -43,9 +43,10 @@ struct stat_block {
 
 struct group_stat;
 
-extern size_t stat_flushed_off;     /* from a block to the flushed values, the same items in the same order; constant */
-extern unsigned int stat_nr_index;  /* percpu_nr and the late index; constant after start */
-extern char *stat_node_wide;        /* block on index 0 whose node items count for the whole node; constant */
+extern int stat_steps;             /* chunks become usable in steps: 1, 0; -1, the default: where the kernel wants it */
+extern size_t stat_flushed_off;    /* from a block to the flushed values, the same items in the same order; constant */
+extern unsigned int stat_nr_index; /* percpu_nr and the late index; constant after start */
+extern char *stat_node_wide;       /* block on index 0 whose node items count for the whole node; constant */
 extern struct stat_tops *stat_tops; /* per index; constant */
 
 /* Which chunks have marks, two levels of bits; per index. */
@@ -77,7 +78,7 @@ static inline struct stat_block *stat_block_at(char *base, unsigned int index)
 /* The stripe on @index that a block is in. */
 static inline struct stat_stripe *stat_stripe_of(uint32_t number, char *base, unsigned int index)
 {
-	size_t off = PAIR_SIZE + STAT_BLOCK_SLOT(number) * 2 * stat_flushed_off;
+	size_t off = PAIR_SIZE + (size_t)STAT_BLOCK_SLOT(number) * 2 * stat_flushed_off;
 
 	return (struct stat_stripe *)(void *)(base - off + ((size_t)index << STAT_STRIDE_SHIFT));
 }

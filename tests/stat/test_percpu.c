@@ -207,6 +207,42 @@ static void late_index(void **state)
 	child_expect_ok(child_run(late, NULL));
 }
 
+/* Where the kernel does not overcommit: usable as far as slots are given out, on every index, and no further. */
+static void steps(const void *arg)
+{
+	enum {
+		NR = 10
+	};
+	struct memcg *groups[NR];
+	unsigned int i, k;
+
+	stat_steps = 1;
+	start(3, 2);
+	for (i = 0; i < NR; i++) {
+		groups[i] = group_make_nr(NULL, i);
+		for (k = 0; k < stat_nr_index; k++)
+			*stat_value_at(groups[i]->stat->base, k, stat_item_off(STAT_SHMEM, 1)) += 1;
+		for (k = 0; k < stat_nr_index; k++)
+			rstat_mark(groups[i]->stat, k);
+	}
+	stat_conserved();
+	must(stat_state(memcg_root()->stat, STAT_SHMEM) == NR * stat_nr_index);
+	/* The end of the stripe belongs to nobody yet. */
+	if (arg)
+		((volatile char *)stat_stripe_of(groups[0]->stat->number, groups[0]->stat->base, 1))[STAT_STRIDE - 1] =
+			1;
+}
+
+static void usable_in_steps(void **state)
+{
+	int code;
+
+	(void)state;
+	child_expect_ok(child_run(steps, NULL));
+	code = child_run(steps, "beyond");
+	assert_true(code == CHILD_SIGNAL(SIGSEGV) || (SANITIZED && code != 0));
+}
+
 static int allocations_left;
 
 static void *scarce_aligned(size_t align, size_t size)
@@ -257,6 +293,7 @@ int main(void)
 		cmocka_unit_test(idle_costs_nothing), cmocka_unit_test(given_out_again),
 		cmocka_unit_test(chunks_come_and_go), cmocka_unit_test(as_many_nodes_as_can_be),
 		cmocka_unit_test(late_index),         cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(usable_in_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -270,8 +270,34 @@ static void no_group(void)
 	memcg_mod_node(NULL, 0, STAT_FILE, -12);
 }
 
+/* The child of a fork has what the parent had, and goes on by itself. */
+static void fork_goes_on(void)
+{
+	pid_t pid;
+
+	make_tree();
+	memcg_mod_node(leaf, 0, STAT_ANON, 7);
+	pid = child_fork();
+	if (!pid) {
+		memcg_mod_node(leaf, 0, STAT_ANON, 3);
+		stat_conserved();
+		must(stat_state(top->stat, STAT_ANON) == 10);
+		destroy_tree();
+		stat_conserved();
+		must(stat_state(memcg_root()->stat, STAT_ANON) == 10);
+		child_end(0);
+	}
+	must(child_wait(pid) == 0);
+	stat_conserved();
+	must(stat_state(top->stat, STAT_ANON) == 7);
+	memcg_mod_node(leaf, 0, STAT_ANON, -7);
+	destroy_tree();
+	flush_all();
+}
+
 static int run(void)
 {
+	fork_goes_on();
 	exact();
 	visits();
 	lag();
