@@ -94,6 +94,11 @@ void sim_sleep_ns(uint64_t ns);
 void *sim_alloc(size_t size, size_t align);
 void sim_free(void *memory); /* NULL is ignored */
 
+/* The 64-byte lines of such memory that are stored to from begin to end, each counted once. */
+
+void sim_lines_begin(void);
+unsigned long sim_lines_end(void);
+
 /* fork: handlers run as pthread_atfork() has them; pthread_atfork() in instrumented code arrives here too. */
 
 void sim_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));

@@ -137,6 +137,19 @@ found() {
 	[[ $output == *"test litmus-toy: 20 schedules (20 exhaustive, finished), ok"* ]]
 }
 
+@test "flush: fewer lines are written without the local arrays, each time the same" {
+	run "$sim" flush
+	[ "$status" -eq 0 ]
+	local key kept skipped first=$output
+	for key in flush.lines_written flush.lines_written.worker; do
+		kept=$(sed -n "s/^$key\.kept=//p" <<<"$output")
+		skipped=$(sed -n "s/^$key\.skipped=//p" <<<"$output")
+		awk -v a="$kept" -v b="$skipped" 'BEGIN { exit !(b > 0 && b < a) }'
+	done
+	run "$sim" flush
+	[ "$output" = "$first" ]
+}
+
 @test "wrong options: one line, exit 2" {
 	for options in '' '--bogus' '--test nonesuch' '--all --schedules 0' '--all --schedules x' '--all --cpus 17' \
 		'--all --memory arm' '--all --scheduler fair' '--all --fault nonesuch' '--test' '--all extra' \
