@@ -116,7 +116,7 @@ found() {
 }
 
 @test "fault: a block is marked before its bits are set" {
-	found mark-before-bits stat-preempted 'FAULT +rstat_mark\(\) src/stat/rstat.c'
+	found mark-before-bits stat-preempted 'FAULT +rstat_mark\(\) src/stat/mark.c'
 }
 
 @test "fault: the epoch moves on before the marks are taken" {
