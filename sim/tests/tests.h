@@ -23,5 +23,8 @@ extern const struct sim_test test_bytes_drain, test_bytes_move, test_heap;
 extern const struct sim_test test_irq_charge, test_irq_destroy, test_irq_limit;
 /* fork.c */
 extern const struct sim_test test_fork_charge, test_fork_parent, test_fork_drain, test_fork_destroy;
+/* stat.c */
+extern const struct sim_test test_stat_flush, test_stat_part, test_stat_preempted, test_stat_portable, test_stat_irq,
+	test_stat_lag, test_stat_destroy, test_stat_destroy_flush, test_stat_reuse;
 
 #endif

@@ -238,10 +238,17 @@ static void fork_child(void)
 	lock_reinit(&drain_lock);
 }
 
+static int charge_nowait_step(struct memcg *memcg, unsigned long pages)
+{
+	return memcg_charge(memcg, pages, 0);
+}
+
 __attribute__((constructor)) static void register_steps(void)
 {
 	group_steps.drain_dying = drain_dying;
 	group_steps.drain_idle = drain_idle;
+	group_steps.charge = charge_nowait_step;
+	group_steps.uncharge = memcg_uncharge;
 	group_steps.fork_prepare = fork_prepare;
 	group_steps.fork_parent = fork_parent;
 	group_steps.fork_child = fork_child;

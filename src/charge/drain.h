@@ -13,4 +13,11 @@ void pressure_begin(struct memcg *memcg);
 void pressure_end(struct memcg *memcg);
 void pressure_linger(struct memcg *memcg); /* instead of pressure_end(): soon there may be the next of its kind */
 
+/* All stock at and below a level, back to the counters, once. Context: thread; may sleep. */
+static inline void drain_stock(struct memcg *top)
+{
+	pressure_begin(top);
+	pressure_end(top);
+}
+
 #endif

@@ -17,6 +17,7 @@
 
 #include "charge/slot.h"
 #include "group/slow.h"
+#include "group/stat.h"
 
 #define ATTEMPTS 8 /* commits that may fail before residue and counters are used instead */
 #define PAGE ((size_t)MEMCG_PAGE_SIZE)
@@ -26,6 +27,7 @@ void bytes_count_pages(struct memcg_objcg *objcg, int64_t pages)
 	uint32_t id = objcg_id(objcg);
 	int attempt;
 
+	memcg_mod_heap(objcg->memcg, pages);
 	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
 		unsigned int index = percpu_index();
 		struct percpu_area *area = percpu_area(index);
@@ -67,6 +69,7 @@ static void settle(struct percpu_area *area, uint64_t word)
 	if (pages) {
 		/* Straight to the counters: it may be dying, and this may be a drain. */
 		atomic_add(&objcg->moved_pages, -(int64_t)pages);
+		memcg_mod_heap(objcg->memcg, -(long)pages);
 		stock_uncharge(objcg->memcg, pages);
 	}
 	slot_release(area, &objcg->memcg->memory, MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE);

@@ -28,6 +28,7 @@
 #include "group/slow.h"
 #include "group/thread.h"
 #include "percpu/area.h"
+#include "stat/rstat.h"
 
 struct thread_state *slow_gate;
 
@@ -93,6 +94,7 @@ void group_fork_prepare(void)
 	lock_take(&tree_lock);
 	if (group_steps.fork_prepare)
 		group_steps.fork_prepare();
+	rstat_fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
 	house_fork_lock_wake();
@@ -112,6 +114,7 @@ void group_fork_parent(void)
 	house_fork_unlock_wake();
 	id_unlock_parent();
 	thread_fork_parent();
+	rstat_fork_parent();
 	if (group_steps.fork_parent)
 		group_steps.fork_parent();
 	lock_drop(&tree_lock);
@@ -128,6 +131,7 @@ void group_fork_child(void)
 	store_seq(&slow_gate, NULL);
 	id_unlock_child();
 	thread_fork_child();
+	rstat_fork_child();
 	if (group_steps.fork_child)
 		group_steps.fork_child();
 	lock_reinit(&tree_lock);

@@ -33,6 +33,7 @@
 #include "group/group.h"
 #include "group/house.h"
 #include "group/objcg.h"
+#include "group/stat.h"
 #include "percpu/area.h"
 
 struct id_table objcg_ids;
@@ -153,12 +154,14 @@ void objcg_reparent(struct memcg_objcg *objcg)
 	memcg_debug(pages >= 0 && residue >= 0);
 	if (unlikely(pages < 0)) {
 		atomic_add(&memcg->memory.underflows, (unsigned long)-pages);
+		memcg_mod_heap(memcg, -(long)pages);
 		pages = 0;
 	}
 	whole = objcg_add_residue(parent, (unsigned long)residue);
 	atomic_add(&parent->moved_pages, pages - (int64_t)whole);
 	page_counter_uncharge(&memcg->memory, memcg->memory.parent, (unsigned long)pages);
 	if (whole) {
+		memcg_mod_heap(parent->memcg, -(long)whole);
 		page_counter_uncharge(&parent->memcg->memory, NULL, whole);
 		/* A parent that is dead too may have waited for just this. */
 		house_check_zombie(parent->memcg);

@@ -10,9 +10,11 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "base/nodes.h"
 #include "base/sim.h"
 #include "group/group.h"
 #include "group/house.h"
+#include "group/meta.h"
 #include "group/thread.h"
 #include "percpu/area.h"
 #include "percpu/thread.h"
@@ -31,7 +33,8 @@ static struct memcg *root_group; /* published when all else is ready */
 
 static int options_check(const struct memcg_options *options)
 {
-	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX;
+	const unsigned int known = MEMCG_INIT_PORTABLE | MEMCG_INIT_NO_THREADS | MEMCG_INIT_NO_HOST_MAX |
+				   MEMCG_INIT_V1 | MEMCG_INIT_METADATA;
 
 	if (options->size != sizeof(*options) || (options->flags & ~known) || options->index > MEMCG_INDEX_THREAD)
 		return -EINVAL;
@@ -47,7 +50,13 @@ static int start_floors(const struct memcg_options *options, struct memcg **root
 
 	if (err)
 		return err;
-	err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
+	err = nodes_start(options->nr_nodes);
+	if (!err)
+		err = per_node_start();
+	if (!err)
+		err = stat_start(options->flags & MEMCG_INIT_V1);
+	if (!err)
+		err = house_start(!(options->flags & MEMCG_INIT_NO_THREADS));
 	if (!err)
 		err = thread_start();
 	if (!err)
@@ -58,8 +67,11 @@ static int start_floors(const struct memcg_options *options, struct memcg **root
 		if (err)
 			root_undo(*root);
 	}
-	if (err)
+	if (err) {
+		stat_stop();
+		per_node_stop();
 		percpu_stop();
+	}
 	return err;
 }
 
@@ -79,6 +91,7 @@ static int start_locked(const struct memcg_options *options)
 	}
 	if (!(options->flags & MEMCG_INIT_NO_HOST_MAX))
 		page_counter_set_max(&root->memory, host_max_pages());
+	meta_wanted = options->flags & MEMCG_INIT_METADATA;
 	store_release(&memcg_percpu.root, root);
 	store_release(&root_group, root);
 	return 0;

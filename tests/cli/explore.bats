@@ -107,6 +107,22 @@ found() {
 	found victim-reread replace-irq 'is interrupted' 'FAULT +slot_place\(\) src/charge/slot.c:[0-9]+ < place'
 }
 
+@test "fault: a child is linked after its parent" {
+	found child-after-parent stat-preempted 'FAULT +deepest\(\) src/stat/rstat.c:[0-9]+ < flush_below'
+}
+
+@test "fault: no fence in a flush" {
+	found no-fence-in-flush stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
+}
+
+@test "fault: a block is marked before its bits are set" {
+	found mark-before-bits stat-preempted 'FAULT +rstat_mark\(\) src/stat/mark.c'
+}
+
+@test "fault: the epoch moves on before the marks are taken" {
+	found epoch-first stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
+}
+
 @test "sequential consistency hides what store buffers show" {
 	run explore --test litmus-sb --schedules 1000
 	[ "$status" -eq 1 ]
@@ -119,6 +135,19 @@ found() {
 	run explore --test litmus-toy --scheduler exhaustive --schedules 1000
 	[ "$status" -eq 0 ]
 	[[ $output == *"test litmus-toy: 20 schedules (20 exhaustive, finished), ok"* ]]
+}
+
+@test "flush: fewer lines are written without the local arrays, each time the same" {
+	run "$sim" flush
+	[ "$status" -eq 0 ]
+	local key kept skipped first=$output
+	for key in flush.lines_written flush.lines_written.worker; do
+		kept=$(sed -n "s/^$key\.kept=//p" <<<"$output")
+		skipped=$(sed -n "s/^$key\.skipped=//p" <<<"$output")
+		awk -v a="$kept" -v b="$skipped" 'BEGIN { exit !(b > 0 && b < a) }'
+	done
+	run "$sim" flush
+	[ "$output" = "$first" ]
 }
 
 @test "wrong options: one line, exit 2" {

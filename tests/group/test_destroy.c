@@ -4,10 +4,10 @@
  * not change (C3), in every order of giving references and charges back.
  */
 #include "support/child.h"
-#include "support/drain.h"
 
 #include <pthread.h>
 
+#include "charge/drain.h"
 #include "group/group.h"
 #include "group/objcg.h"
 #include "support/backing.h"

@@ -3,12 +3,13 @@
  * B5: the child of a fork has a consistent tree and goes on. Forked while other threads are in the middle of
  * climbs, refusals, drains, destructions: levels agree, no lock is held, who is gone is attached nowhere.
  */
-#include "support/drain.h"
+
 #include "support/machine.h"
 
 #include <memcg/files.h>
 #include <pthread.h>
 
+#include "charge/drain.h"
 #include "group/group.h"
 #include "percpu/area.h"
 #include "support/backing.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Which group a thread works for: home, scopes, nothing at all; and what a home keeps alive. */
 #include "support/child.h"
-#include "support/drain.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
 
+#include "charge/drain.h"
 #include "group/group.h"
 #include "group/thread.h"
 #include "percpu/thread.h"
