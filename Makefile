@@ -5,7 +5,7 @@
 
 PREFIX ?= /usr/local
 MESON ?= meson
-BENCHES ?= charge switch malloc
+BENCHES ?= charge switch malloc stat flush
 BENCH_ARGS ?=
 COVERAGE_MIN ?= 0
 FUZZ_SECONDS ?= 20

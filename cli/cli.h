@@ -12,7 +12,7 @@ enum cli_exit {
 	CLI_FAILED = 125,    /* the command itself, before the program ran */
 	CLI_NOT_RUN = 126,   /* the program was found and cannot be run, or not confined */
 	CLI_NOT_FOUND = 127, /* the program, or its interpreter, was not found */
-	CLI_SIGNALLED = 128, /* plus the signal that killed the program */
+	CLI_SIGNALLED = 128, /* plus the signal that killed the program, where it does not kill the command */
 };
 
 struct cli_command {
@@ -24,9 +24,6 @@ struct cli_command {
 /* main.c: one line on stderr, "memcg: ..."; returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_help(const char *text); /* to stdout; returns the exit code */
-
-/* size.c: what memory.max takes. True: the files will take it too. */
-bool size_is_valid(const char *text);
 
 /* program.c: what is executed. Both print their error and return its exit code, or 0. */
 int program_find(const char *name, char *path, size_t len);

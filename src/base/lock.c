@@ -39,6 +39,14 @@ void lock_take(struct lock *lock)
 	sim_mutex_lock(lock);
 }
 
+bool lock_try(struct lock *lock)
+{
+	if (!sim_mutex_trylock(lock))
+		return false;
+	rank_take(lock->rank);
+	return true;
+}
+
 void lock_drop(struct lock *lock)
 {
 	rank_drop(lock->rank);
@@ -60,6 +68,20 @@ void lock_take(struct lock *lock)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	memcg_assert(pthread_mutex_lock(&lock->mutex) == 0);
 	lock->cancel_state = state;
+}
+
+bool lock_try(struct lock *lock)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (pthread_mutex_trylock(&lock->mutex)) {
+		pthread_setcancelstate(state, NULL);
+		return false;
+	}
+	rank_take(lock->rank);
+	lock->cancel_state = state;
+	return true;
 }
 
 void lock_drop(struct lock *lock)

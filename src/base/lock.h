@@ -16,9 +16,10 @@ enum lock_rank {
 	LOCK_RANK_HOUSE = 1,   /* one housekeeper at a time; serialises offline work */
 	LOCK_RANK_TREE = 2,    /* children lists, names, descendants counts, limits as written */
 	LOCK_RANK_DRAIN = 3,   /* one drain at a time; pressure of all levels */
-	LOCK_RANK_THREADS = 4, /* which threads are attached where */
-	LOCK_RANK_IDS = 5,     /* free lists of the id tables */
-	LOCK_RANK_WAKE = 6,    /* the housekeeping thread's bell */
+	LOCK_RANK_STAT = 4,    /* flushes of statistics, and their blocks */
+	LOCK_RANK_THREADS = 5, /* which threads are attached where */
+	LOCK_RANK_IDS = 6,     /* free lists of the id tables */
+	LOCK_RANK_WAKE = 7,    /* the housekeeping thread's bell */
 	LOCK_RANK_NR,
 };
 
@@ -34,6 +35,7 @@ struct lock {
 	}
 
 void lock_take(struct lock *lock);
+bool lock_try(struct lock *lock); /* false: it is held */
 void lock_drop(struct lock *lock);
 void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
 

@@ -21,7 +21,11 @@ static const struct file_type *find_file(const char *name)
 {
 	const struct file_type *type = find_in(memory_files, name);
 
-	return type ? type : find_in(cgroup_files, name);
+	if (!type)
+		type = find_in(cgroup_files, name);
+	if (!type && stat_v1)
+		type = find_in(v1_files, name);
+	return type;
 }
 
 /* The file of a group that can be used now. */

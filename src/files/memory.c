@@ -86,10 +86,8 @@ static int max_write(struct memcg *memcg, const char *text)
 	old = memcg->memory.max;
 	page_counter_set_max(&memcg->memory, pages);
 	lock_drop(&tree_lock);
-	if (pages < old && stock_below(memcg)) {
-		pressure_begin(memcg);
-		pressure_end(memcg);
-	}
+	if (pages < old && stock_below(memcg))
+		drain_stock(memcg);
 	return 0;
 }
 
@@ -112,9 +110,15 @@ static void events_local_read(struct memcg *memcg, struct text *out)
 }
 
 const struct file_type memory_files[] = {
-	{ "memory.current", current_read, NULL }, { "memory.peak", peak_read, peak_write },
-	{ "memory.min", min_read, min_write },    { "memory.low", low_read, low_write },
-	{ "memory.high", high_read, high_write }, { "memory.max", max_read, max_write },
-	{ "memory.events", events_read, NULL },   { "memory.events.local", events_local_read, NULL },
-	{ "memory.stat", stat_read, NULL },       { NULL, NULL, NULL },
+	{ "memory.current", current_read, NULL },
+	{ "memory.peak", peak_read, peak_write },
+	{ "memory.min", min_read, min_write },
+	{ "memory.low", low_read, low_write },
+	{ "memory.high", high_read, high_write },
+	{ "memory.max", max_read, max_write },
+	{ "memory.events", events_read, NULL },
+	{ "memory.events.local", events_local_read, NULL },
+	{ "memory.stat", stat_read, NULL },
+	{ "memory.numa_stat", numa_stat_read, NULL },
+	{ NULL, NULL, NULL },
 };

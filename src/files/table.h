@@ -17,8 +17,11 @@ struct file_type {
 
 extern const struct file_type memory_files[]; /* each ends with a row without a name */
 extern const struct file_type cgroup_files[];
+extern const struct file_type v1_files[]; /* where MEMCG_INIT_V1 asked for them */
 
-void stat_read(struct memcg *memcg, struct text *out); /* memory.stat */
+void stat_read(struct memcg *memcg, struct text *out);               /* memory.stat */
+void numa_stat_read(struct memcg *memcg, struct text *out);          /* memory.numa_stat */
+void text_node(struct text *out, unsigned int node, uint64_t value); /* " N0=value" */
 
 /* Amounts as the kernel takes them: "max", or a number (0x, leading 0) with one suffix K M G T P E; rounded down to pages. */
 int parse_pages(const char *text, unsigned long *pages);

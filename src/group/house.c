@@ -8,15 +8,16 @@
  *
  *   1. its stock and its owner's go back to the counters (the charge floor's step)
  *   2. a grace period: no slow section from before the destruction is under way
- *   3. its owner is settled: what objects still hold belongs to the parent, the group's
+ *   3. its statistics are flushed into the parent's, and their per-CPU parts given back
+ *   4. its owner is settled: what objects still hold belongs to the parent, the group's
  *      own level no longer counts it, its blocks in the areas are zeroed
- *   4. the reference of being online is dropped
+ *   5. the reference of being online is dropped
  *
  * A group whose last reference is gone is freed when its own level holds no page
  * either (D1): whoever makes the last of both true pushes it on the free stack, from
  * any context. What is on the stack is freed after one more grace period.
  *
- * The thread exists while anything dying does; without threads, memcg_tick() and every
+ * The thread exists while a group but the root does, dying or not: it also flushes statistics every 2 s. Without threads, memcg_tick() and every
  * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
  * lives cannot use up numbers and memory.
  */
@@ -32,9 +33,10 @@
 #include "base/rcu.h"
 #include "group/objcg.h"
 #include "percpu/area.h"
+#include "stat/rstat.h"
 
 #define BATCH_NS 2000000   /* wait for more to share a fence with */
-#define IDLE_SECONDS 2     /* the thread ends after so long with nothing dying */
+#define IDLE_SECONDS 2     /* of a flush, if nothing rings; the thread ends after so long without a group */
 #define BACKLOG 64U        /* without a thread: queued groups that make destroy do the work */
 #define BACKLOG_MOST 4096U /* with it: more than it keeps up with */
 #define ZOMBIE_FREEING 4U  /* css.flags: is on the free stack */
@@ -45,6 +47,8 @@ static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
 static struct memcg *offline_head; /* oldest first, by queue_next; tree lock */
 static struct memcg **offline_tail = &offline_head;
 static uint32_t offline_nr; /* in the queue; written under the tree lock */
+static uint64_t queued;     /* groups that ever were in it; written under the tree lock */
+static uint64_t settled;    /* of these, whose owner is settled; written under the house lock */
 
 static struct memcg *free_groups;       /* stack by queue_next; atomic */
 static struct memcg_objcg *free_objcgs; /* stack by queue_next; atomic */
@@ -70,6 +74,7 @@ void house_queue_offline(struct memcg *memcg)
 	*offline_tail = memcg;
 	offline_tail = &memcg->queue_next;
 	store_release(&offline_nr, offline_nr + 1);
+	store_seq(&queued, queued + 1);
 	atomic_add(&pending, 2); /* the group and its owner */
 }
 
@@ -117,6 +122,7 @@ void house_queue_unborn(struct memcg *memcg)
 		atomic_add(&above->nr_dying, 1);
 	__atomic_fetch_or(&memcg->css.flags, CSS_DYING, __ATOMIC_SEQ_CST);
 	objcg_kill(memcg->objcg);
+	group_stat_kill(memcg->stat);
 	lock_take(&tree_lock);
 	house_queue_offline(memcg);
 	lock_drop(&tree_lock);
@@ -137,6 +143,15 @@ static struct memcg *take_offline(void)
 	return list;
 }
 
+/* After the grace period: their last counts go up, and nobody adds to them any more. */
+static void retire_stats(struct memcg *list)
+{
+	rstat_retire_begin();
+	for (; list; list = list->queue_next)
+		rstat_retire(list->stat);
+	rstat_retire_end();
+}
+
 static void run_offline(void)
 {
 	struct memcg *list = take_offline();
@@ -146,12 +161,33 @@ static void run_offline(void)
 	if (group_steps.drain_dying)
 		group_steps.drain_dying();
 	rcu_synchronize();
+	retire_stats(list);
 	while (list) {
 		struct memcg *memcg = list;
 
 		list = memcg->queue_next;
 		objcg_reparent(memcg->objcg);
+		store_seq(&settled, settled + 1);
 		memcg_put(memcg);
+	}
+}
+
+/*
+ * Who has the house lock may go on for long, where groups are destroyed all the time; but the queue is in order, so
+ * that what is in it now is settled in the next round but one.
+ */
+void house_settle(void)
+{
+	uint64_t until = load_seq(&queued);
+	unsigned int attempt = 0;
+
+	while ((int64_t)(load_seq(&settled) - until) < 0) {
+		if (lock_try(&house_lock)) {
+			run_offline();
+			lock_drop(&house_lock);
+		} else {
+			clock_pause(attempt++, &settled);
+		}
 	}
 }
 
@@ -201,9 +237,14 @@ void memcg_tick(void)
 	house_run();
 	if (group_steps.drain_idle)
 		group_steps.drain_idle();
+	rstat_flush_periodic(memcg_root()->stat);
 }
 
 #ifdef MEMCG_SIM
+
+void house_born(void)
+{
+}
 
 void house_wake(void)
 {
@@ -225,7 +266,7 @@ static bool thread_goes_on(bool rung)
 	bool on;
 
 	lock_take(&wake_lock);
-	on = rung || load_seq(&pending) > 0;
+	on = rung || load_seq(&pending) > 0 || load_seq(&memcg_root()->css.nr_descendants) > 0;
 	thread_running = on;
 	lock_drop(&wake_lock);
 	return on;
@@ -245,6 +286,7 @@ static void *house_thread(void *unused)
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec += IDLE_SECONDS;
 		rung = sem_timedwait(&bell, &until) == 0;
+		rstat_flush_periodic(memcg_root()->stat);
 		if (!rung)
 			continue;
 		nanosleep(&batch, NULL);
@@ -271,6 +313,16 @@ static void thread_make(void)
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	memcg_leave(previous);
+}
+
+void house_born(void)
+{
+	if (!threads_wanted)
+		return;
+	lock_take(&wake_lock);
+	if (!thread_running)
+		thread_make();
+	lock_drop(&wake_lock);
 }
 
 void house_wake(void)

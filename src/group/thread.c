@@ -4,6 +4,12 @@
  *
  * A home is a membership that others see: it keeps the group from being destroyed and
  * ends with the thread. A scope is the thread's own affair: one store.
+ *
+ * The entry of a thread goes by a key's destructor. One that attaches in the last round of destructors, or that ends
+ * without them, leaves its entry, whose lifeline is cut then. Such entries are looked for where they would be seen:
+ * when threads are all that keeps a group from being destroyed, and when its threads are listed. And all are looked at
+ * when there are more than SWEEP_SPARE, and twice as many as the threads that lived the last time. What stays is liburcu's own
+ * record of a thread that calls it for the first time in that round, 128 bytes.
  */
 #include "group/thread.h"
 
@@ -13,17 +19,23 @@
 #include <unistd.h>
 #include <urcu/list.h>
 
+#include "base/lifeline.h"
 #include "base/mem.h"
 #include "percpu/thread.h"
+
+#define SWEEP_SPARE 64U
 
 struct attached {
 	struct cds_list_head node; /* all attached threads; threads lock */
 	struct memcg *home;        /* holds a reference; threads lock */
 	pid_t tid;                 /* of the thread; constant */
+	struct lifeline lifeline;  /* the thread's */
 };
 
 static struct lock threads_mutex = LOCK_INIT(LOCK_RANK_THREADS);
 static CDS_LIST_HEAD(attached_threads); /* struct attached; threads lock */
+static unsigned int nr_attached;        /* entries; threads lock */
+static unsigned int sweep_at;           /* entries that call for a sweep; threads lock */
 static pthread_key_t exit_key;          /* its destructor detaches */
 
 void threads_lock(void)
@@ -42,22 +54,70 @@ static struct memcg *unhook(struct attached *entry)
 	struct memcg *home = entry->home;
 
 	cds_list_del(&entry->node);
+	nr_attached--;
 	home->nr_threads--;
 	return home;
 }
 
-static void detach(void *arg)
+/* Drops the entries of threads that have ended, and were never detached: in @home, or all for NULL. How many? */
+static unsigned int sweep(const struct memcg *home)
 {
-	struct attached *entry = arg;
+	struct cds_list_head ended, *node, *next;
+	unsigned int nr = 0;
+
+	CDS_INIT_LIST_HEAD(&ended);
+	threads_lock();
+	for (node = attached_threads.next; node != &attached_threads; node = next) {
+		struct attached *entry = container_of(node, struct attached, node);
+
+		next = node->next;
+		if ((home && entry->home != home) || !lifeline_is_cut(&entry->lifeline))
+			continue;
+		unhook(entry);
+		cds_list_add_tail(&entry->node, &ended);
+		nr++;
+	}
+	if (!home)
+		sweep_at = 2 * nr_attached + SWEEP_SPARE;
+	threads_unlock();
+	for (node = ended.next; node != &ended; node = next) {
+		struct attached *entry = container_of(node, struct attached, node);
+
+		next = node->next;
+		memcg_put(entry->home);
+		mem_free(entry);
+	}
+	return nr;
+}
+
+bool threads_forget_ended(const struct memcg *home)
+{
+	return sweep(home) > 0;
+}
+
+/* By the thread itself. */
+static void entry_free(struct attached *entry)
+{
+	lifeline_untie(&entry->lifeline);
+	mem_free(entry);
+}
+
+/* Not @value: where a thread that ended barely had its stack, another finds what that one had set. */
+static void detach(void *value)
+{
 	struct thread_state *self = thread_self();
+	struct attached *entry = self->attached;
 	struct memcg *home;
 
+	(void)value;
+	if (!entry)
+		return;
 	threads_lock();
 	home = unhook(entry);
 	threads_unlock();
 	self->home = NULL;
 	self->attached = NULL;
-	mem_free(entry);
+	entry_free(entry);
 	memcg_put(home);
 }
 
@@ -74,13 +134,15 @@ static struct attached *entry_make(void)
 {
 	struct attached *entry = mem_zalloc(sizeof(*entry));
 
-	if (entry)
-		entry->tid = (pid_t)syscall(SYS_gettid);
+	if (!entry)
+		return NULL;
+	entry->tid = (pid_t)syscall(SYS_gettid);
+	lifeline_tie(&entry->lifeline);
 	return entry;
 }
 
 /* Moves the calling thread, whose entry is @entry; the old home's reference is the caller's to put. */
-static int attach_entry(struct attached *entry, struct memcg *group, struct memcg **old)
+static int attach_entry(struct attached *entry, struct memcg *group, struct memcg **old, bool *sweep_due)
 {
 	*old = entry->home;
 	threads_lock();
@@ -93,6 +155,7 @@ static int attach_entry(struct attached *entry, struct memcg *group, struct memc
 	entry->home = memcg_get(group);
 	group->nr_threads++;
 	cds_list_add_tail(&entry->node, &attached_threads);
+	*sweep_due = ++nr_attached > sweep_at;
 	threads_unlock();
 	return 0;
 }
@@ -102,6 +165,7 @@ int memcg_attach(struct memcg *group)
 	struct thread_state *self = thread_self();
 	struct attached *entry = self->attached;
 	struct memcg *old = NULL;
+	bool sweep_due = false;
 	int err;
 
 	group = group ? group : memcg_root();
@@ -112,19 +176,21 @@ int memcg_attach(struct memcg *group)
 		if (!entry)
 			return -ENOMEM;
 	}
-	err = attach_entry(entry, group, &old);
-	if (!err && !self->attached && pthread_setspecific(exit_key, entry)) {
-		detach(entry);
-		return -ENOMEM;
-	}
+	err = attach_entry(entry, group, &old, &sweep_due);
 	if (err) {
 		if (!self->attached)
-			mem_free(entry);
+			entry_free(entry);
 		return err;
 	}
 	self->attached = entry;
 	self->home = group;
 	memcg_put(old);
+	if (!old && pthread_setspecific(exit_key, entry)) {
+		detach(entry);
+		return -ENOMEM;
+	}
+	if (sweep_due)
+		sweep(NULL);
 	return 0;
 }
 
@@ -133,6 +199,7 @@ int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *
 	struct cds_list_head *node;
 	int nr = 0;
 
+	threads_forget_ended(memcg);
 	threads_lock();
 	for (node = attached_threads.next; node != &attached_threads; node = node->next) {
 		struct attached *entry = container_of(node, struct attached, node);
@@ -202,6 +269,7 @@ void thread_fork_child(void)
 		next = node->next;
 		if (entry == own) {
 			entry->tid = (pid_t)syscall(SYS_gettid);
+			lifeline_tie(&entry->lifeline);
 			continue;
 		}
 		home = unhook(entry);

@@ -4,6 +4,7 @@
 #include <memcg/files.h>
 #include <memcg/heap.h>
 #include <memcg/memcg.h>
+#include <memcg/stat.h>
 
 int main(void)
 {

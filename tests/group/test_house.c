@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <memcg/files.h>
+#include <memcg/stat.h>
 #include <pthread.h>
 
 #include "base/small_file.h"
@@ -286,6 +287,7 @@ static void reads_statistics(const void *arg)
 	objcg = memcg_objcg_get(group);
 	must(memcg_charge_bytes(objcg, 100, 0) == 0);
 	must(memcg_destroy(group) == 0);
+	must(memcg_stat_flush(NULL) == 0);
 	must(memcg_read(NULL, "memory.stat", text, sizeof(text)) > 0);
 	must(!strncmp(text, "anon 4096\n", 10)); /* C3: counted where it belongs, without a tick */
 	memcg_uncharge_bytes(objcg, 100);
