@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sleeping lock with a rank. A thread takes locks in rising rank; debug builds check it.
- * None of these locks is ever taken on a fast or nowait path. Who holds one is not cancelled (pthread_cancel):
+ * None of these locks is ever waited for on a fast or nowait path. Who holds one is not cancelled (pthread_cancel):
  * waiting for a grace period is a cancellation point, and malloc is none.
  */
 #ifndef BASE_LOCK_H
@@ -18,7 +18,8 @@ enum lock_rank {
 	LOCK_RANK_DRAIN = 3,   /* one drain at a time; pressure of all levels */
 	LOCK_RANK_THREADS = 4, /* which threads are attached where */
 	LOCK_RANK_IDS = 5,     /* free lists of the id tables */
-	LOCK_RANK_WAKE = 6,    /* the housekeeping thread's bell */
+	LOCK_RANK_NOTIFY = 6,  /* who listens to which file */
+	LOCK_RANK_WAKE = 7,    /* the housekeeping thread's bell */
 	LOCK_RANK_NR,
 };
 
@@ -35,6 +36,8 @@ struct lock {
 
 void lock_take(struct lock *lock);
 void lock_drop(struct lock *lock);
+bool lock_try(struct lock *lock); /* nowait: false when anybody has it; no rank, nothing is taken after it */
+void lock_drop_tried(struct lock *lock);
 void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
 
 #endif

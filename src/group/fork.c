@@ -39,9 +39,14 @@ static uint64_t gate_nr;    /* forks so far; written under the house lock, befor
 void thread_begin(void)
 {
 	struct thread_state *self = thread_self();
+	uint32_t moves = load_acquire(&thread_moves);
 
-	self->started = 1;
-	percpu_thread_start(&self->index);
+	if (!self->looked) {
+		self->looked = moves;
+		percpu_thread_start(&self->index);
+	}
+	if (thread_look(self))
+		self->looked = moves;
 }
 
 void slow_wait(void)
@@ -88,6 +93,7 @@ void group_fork_prepare(void)
 		group_steps.fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
+	notify_fork_prepare();
 	house_fork_lock_wake();
 	store_seq(&gate_nr, gate_nr + 1);
 	store_seq(&slow_gate, thread_self());
@@ -103,6 +109,7 @@ void group_fork_parent(void)
 	rcu_after_fork_parent();
 	store_seq(&slow_gate, NULL);
 	house_fork_unlock_wake();
+	notify_fork_parent();
 	id_unlock_parent();
 	thread_fork_parent();
 	if (group_steps.fork_parent)
@@ -118,6 +125,7 @@ void group_fork_child(void)
 
 	rcu_after_fork_child();
 	store_seq(&slow_gate, NULL);
+	notify_fork_child();
 	id_unlock_child();
 	thread_fork_child();
 	if (group_steps.fork_child)

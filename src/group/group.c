@@ -189,6 +189,7 @@ int memcg_destroy(struct memcg *group)
 		return -EINVAL;
 	if (!group->css.parent)
 		return -EBUSY;
+	threads_settle();
 	lock_take(&tree_lock);
 	threads_lock();
 	if (memcg_dying(group))
@@ -204,8 +205,10 @@ int memcg_destroy(struct memcg *group)
 		house_queue_offline(group);
 	}
 	lock_drop(&tree_lock);
-	if (!err)
+	if (!err) {
+		events_gone(&group->events);
 		house_wake();
+	}
 	return err;
 }
 

@@ -16,8 +16,8 @@
  * either (D1): whoever makes the last of both true pushes it on the free stack, from
  * any context. What is on the stack is freed after one more grace period.
  *
- * The thread exists while anything dying does; without threads, memcg_tick() and every
- * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
+ * The thread exists while anything dying does, or anybody listens to a file: it delivers what notify.c
+ * could not deliver at once. Without threads, memcg_tick() and every BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
  * lives cannot use up numbers and memory.
  */
 #include "group/house.h"
@@ -26,7 +26,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rcu.h"
@@ -53,9 +55,15 @@ static uint64_t pending;                /* dying groups and dead owners that sti
 static sem_t bell;          /* posted when there is work; async-signal-safe */
 static bool threads_wanted; /* constant after start */
 
+static void ring(void)
+{
+	sem_post(&bell);
+}
+
 int house_start(bool threads)
 {
 	threads_wanted = threads;
+	notify_wake = ring;
 	return sem_init(&bell, 0, 0) ? -errno : 0;
 }
 
@@ -137,15 +145,29 @@ static struct memcg *take_offline(void)
 	return list;
 }
 
+/* Event descriptors that go with their groups. */
+static void take_listeners(struct memcg *list, struct cds_list_head *taken)
+{
+	unsigned int i;
+
+	for (; list; list = list->queue_next) {
+		for (i = 0; i < EVENTS_FILES; i++)
+			notify_take_group(&list->events.files[i], taken);
+	}
+}
+
 static void run_offline(void)
 {
 	struct memcg *list = take_offline();
+	CDS_LIST_HEAD(listeners);
 
 	if (!list)
 		return;
+	take_listeners(list, &listeners);
 	if (group_steps.drain_dying)
 		group_steps.drain_dying();
 	rcu_synchronize();
+	notify_release(&listeners);
 	while (list) {
 		struct memcg *memcg = list;
 
@@ -201,9 +223,16 @@ void memcg_tick(void)
 	house_run();
 	if (group_steps.drain_idle)
 		group_steps.drain_idle();
+	if (notify_run())
+		ring();
 }
 
 #ifdef MEMCG_SIM
+
+pid_t house_thread_id(void)
+{
+	return 0;
+}
 
 void house_wake(void)
 {
@@ -218,6 +247,12 @@ void house_fork_child(void)
 #else
 
 static bool thread_running; /* wake lock */
+static pid_t house_tid;     /* of the thread that runs, or ran last; 0: none */
+
+pid_t house_thread_id(void)
+{
+	return load_relaxed(&house_tid);
+}
 
 /* True while there is something to wait for; ends the thread under the wake lock, so that no wake is lost. */
 static bool thread_goes_on(bool rung)
@@ -225,29 +260,47 @@ static bool thread_goes_on(bool rung)
 	bool on;
 
 	lock_take(&wake_lock);
-	on = rung || load_seq(&pending) > 0;
+	on = rung || load_seq(&pending) > 0 || notify_wanted();
 	thread_running = on;
+	if (!on)
+		store_relaxed(&house_tid, 0);
 	lock_drop(&wake_lock);
 	return on;
 }
 
+static void nap(uint64_t ns)
+{
+	struct timespec time = { .tv_nsec = (long)ns };
+
+	nanosleep(&time, NULL);
+}
+
+/* False: nothing for long enough. */
+static bool wait_for_bell(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += IDLE_SECONDS;
+	return sem_timedwait(&bell, &until) == 0;
+}
+
 static void *house_thread(void *unused)
 {
-	struct timespec batch = { .tv_nsec = BATCH_NS };
-	bool rung = true;
+	bool rung;
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "memcg/house");
+	store_relaxed(&house_tid, (pid_t)syscall(SYS_gettid));
 	memcg_enter(memcg_unaccounted());
 	do {
-		struct timespec until;
+		uint64_t left = notify_run();
 
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += IDLE_SECONDS;
-		rung = sem_timedwait(&bell, &until) == 0;
+		/* A notification that waits for its time has the thread come back for it. */
+		rung = left || wait_for_bell();
 		if (!rung)
 			continue;
-		nanosleep(&batch, NULL);
+		nap(left ? left : BATCH_NS);
 		while (sem_trywait(&bell) == 0)
 			;
 		house_run();
@@ -294,6 +347,7 @@ void house_fork_child(void)
 	lock_reinit(&wake_lock);
 	lock_reinit(&house_lock);
 	thread_running = false;
+	house_tid = 0;
 	sem_init(&bell, 0, load_relaxed(&pending) > 0);
 }
 

@@ -11,20 +11,14 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <urcu/list.h>
 
 #include "base/mem.h"
-#include "percpu/thread.h"
+#include "group/member.h"
 
-struct attached {
-	struct cds_list_head node; /* all attached threads; threads lock */
-	struct memcg *home;        /* holds a reference; threads lock */
-	pid_t tid;                 /* of the thread; constant */
-};
+#define KEYS_AT_HAND 32U /* keys below need no memory for a thread's first value (glibc) */
 
 static struct lock threads_mutex = LOCK_INIT(LOCK_RANK_THREADS);
-static CDS_LIST_HEAD(attached_threads); /* struct attached; threads lock */
-static pthread_key_t exit_key;          /* its destructor detaches */
+static pthread_key_t exit_key; /* its destructor detaches */
 
 void threads_lock(void)
 {
@@ -36,16 +30,6 @@ void threads_unlock(void)
 	lock_drop(&threads_mutex);
 }
 
-/* Threads lock. */
-static struct memcg *unhook(struct attached *entry)
-{
-	struct memcg *home = entry->home;
-
-	cds_list_del(&entry->node);
-	home->nr_threads--;
-	return home;
-}
-
 static void detach(void *arg)
 {
 	struct attached *entry = arg;
@@ -53,10 +37,11 @@ static void detach(void *arg)
 	struct memcg *home;
 
 	threads_lock();
-	home = unhook(entry);
-	threads_unlock();
-	self->home = NULL;
+	home = member_del(entry);
+	store_relaxed(&self->home, NULL);
 	self->attached = NULL;
+	threads_unlock();
+	kept_put(entry->kept);
 	mem_free(entry);
 	memcg_put(home);
 }
@@ -70,80 +55,85 @@ int thread_start(void)
 	return err;
 }
 
+bool thread_can_look(void)
+{
+	return exit_key < KEYS_AT_HAND;
+}
+
+bool thread_look(struct thread_state *self)
+{
+	struct attached *entry;
+
+	if (!threads_unknown())
+		return true;
+	if (!lock_try(&threads_mutex))
+		return false;
+	entry = self->attached ? NULL : member_find((pid_t)syscall(SYS_gettid));
+	if (entry && !pthread_setspecific(exit_key, entry))
+		member_know(entry, self);
+	lock_drop_tried(&threads_mutex);
+	return true;
+}
+
+/* An entry whose thread's exit will find it; NULL: no memory. */
 static struct attached *entry_make(void)
 {
 	struct attached *entry = mem_zalloc(sizeof(*entry));
 
-	if (entry)
-		entry->tid = (pid_t)syscall(SYS_gettid);
+	if (!entry)
+		return NULL;
+	entry->tid = (pid_t)syscall(SYS_gettid);
+	if (pthread_setspecific(exit_key, entry)) {
+		mem_free(entry);
+		return NULL;
+	}
 	return entry;
 }
 
-/* Moves the calling thread, whose entry is @entry; the old home's reference is the caller's to put. */
-static int attach_entry(struct attached *entry, struct memcg *group, struct memcg **old)
+/* Threads lock. The entry of the calling thread: one that it has, one that it did not know of, or @fresh. */
+static struct attached *entry_of(struct thread_state *self, struct attached *fresh, struct memcg *group)
 {
-	*old = entry->home;
-	threads_lock();
-	if (memcg_dying(group)) {
-		threads_unlock();
-		return -ENODEV;
+	struct attached *entry = self->attached ? self->attached : member_find(fresh->tid);
+
+	if (!entry) {
+		entry = fresh;
+		entry->words = self;
+		member_add(entry, group);
 	}
-	if (*old)
-		unhook(entry);
-	entry->home = memcg_get(group);
-	group->nr_threads++;
-	cds_list_add_tail(&entry->node, &attached_threads);
-	threads_unlock();
-	return 0;
+	member_know(entry, self);
+	return entry;
 }
 
 int memcg_attach(struct memcg *group)
 {
 	struct thread_state *self = thread_self();
-	struct attached *entry = self->attached;
+	struct attached *entry = NULL, *fresh = NULL;
 	struct memcg *old = NULL;
-	int err;
+	struct kept *kept = NULL;
 
 	group = group ? group : memcg_root();
 	if (group == &unaccounted_group)
 		return -EINVAL;
-	if (!entry) {
-		entry = entry_make();
-		if (!entry)
+	if (!self->attached) {
+		fresh = entry_make();
+		if (!fresh)
 			return -ENOMEM;
 	}
-	err = attach_entry(entry, group, &old);
-	if (!err && !self->attached && pthread_setspecific(exit_key, entry)) {
-		detach(entry);
-		return -ENOMEM;
-	}
-	if (err) {
-		if (!self->attached)
-			mem_free(entry);
-		return err;
-	}
-	self->attached = entry;
-	self->home = group;
-	memcg_put(old);
-	return 0;
-}
-
-int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *arg)
-{
-	struct cds_list_head *node;
-	int nr = 0;
-
 	threads_lock();
-	for (node = attached_threads.next; node != &attached_threads; node = node->next) {
-		struct attached *entry = container_of(node, struct attached, node);
-
-		if (entry->home == memcg) {
-			each(entry->tid, arg);
-			nr++;
-		}
+	if (!memcg_dying(group)) {
+		entry = entry_of(self, fresh, group);
+		old = member_rehome(entry, group);
+		kept = entry->kept;
+		entry->kept = NULL;
 	}
 	threads_unlock();
-	return nr;
+	if (fresh && entry != fresh) {
+		pthread_setspecific(exit_key, self->attached); /* has its place already: cannot fail */
+		mem_free(fresh);
+	}
+	kept_put(kept);
+	memcg_put(old);
+	return entry ? 0 : -ENODEV;
 }
 
 struct memcg *memcg_enter(struct memcg *group)
@@ -163,10 +153,12 @@ void memcg_leave(struct memcg *previous)
 struct memcg *memcg_current(void)
 {
 	const struct thread_state *self = thread_self();
+	struct memcg *home;
 
 	if (self->current)
 		return self->current;
-	return self->home ? self->home : memcg_root();
+	home = load_relaxed(&self->home);
+	return home ? home : memcg_root();
 }
 
 struct memcg *memcg_unaccounted(void)
@@ -192,20 +184,17 @@ void thread_fork_parent(void)
 
 void thread_fork_child(void)
 {
-	struct attached *own = thread_self()->attached;
-	struct cds_list_head *node, *next;
+	struct attached *own = thread_self()->attached, *entry;
+	struct memcg *home = own ? member_del(own) : NULL;
 
-	for (node = attached_threads.next; node != &attached_threads; node = next) {
-		struct attached *entry = container_of(node, struct attached, node);
-		struct memcg *home;
-
-		next = node->next;
-		if (entry == own) {
-			entry->tid = (pid_t)syscall(SYS_gettid);
-			continue;
-		}
-		home = unhook(entry);
+	while ((entry = member_any())) {
+		memcg_put(member_del(entry));
+		kept_put(entry->kept);
 		mem_free(entry);
+	}
+	if (own) {
+		own->tid = (pid_t)syscall(SYS_gettid);
+		member_add(own, home);
 		memcg_put(home);
 	}
 	lock_reinit(&threads_mutex);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads of this process, as the kernel lists them; without stdio or allocation. */
+#ifndef BASE_TASKS_H
+#define BASE_TASKS_H
+
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+int tasks_each(void (*each)(pid_t tid, void *arg), void *arg); /* 0; negative errno: no /proc here */
+bool task_lives(pid_t tid);                                    /* is it a thread of this process? */
+
+#endif
