@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/small_file.h"
+#include "base/text.h"
 
 /* What getdents64(2) fills in. */
 struct entry {
@@ -46,6 +50,19 @@ int tasks_each(void (*each)(pid_t tid, void *arg), void *arg)
 	}
 	close(fd);
 	return len < 0 ? -EIO : 0;
+}
+
+/* Those of every part of the library are named alike: memcg/house. */
+bool task_is_library(pid_t tid)
+{
+	char path[64], name[32];
+	struct text text;
+
+	text_init(&text, path, sizeof(path));
+	text_str(&text, "/proc/self/task/");
+	text_u64(&text, (uint64_t)tid);
+	text_str(&text, "/comm");
+	return small_file_read(path, name, sizeof(name)) > 0 && !strncmp(name, "memcg/", 6);
 }
 
 bool task_lives(pid_t tid)

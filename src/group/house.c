@@ -26,9 +26,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rcu.h"
@@ -229,11 +227,6 @@ void memcg_tick(void)
 
 #ifdef MEMCG_SIM
 
-pid_t house_thread_id(void)
-{
-	return 0;
-}
-
 void house_wake(void)
 {
 }
@@ -247,12 +240,6 @@ void house_fork_child(void)
 #else
 
 static bool thread_running; /* wake lock */
-static pid_t house_tid;     /* of the thread that runs, or ran last; 0: none */
-
-pid_t house_thread_id(void)
-{
-	return load_relaxed(&house_tid);
-}
 
 /* True while there is something to wait for; ends the thread under the wake lock, so that no wake is lost. */
 static bool thread_goes_on(bool rung)
@@ -262,8 +249,6 @@ static bool thread_goes_on(bool rung)
 	lock_take(&wake_lock);
 	on = rung || load_seq(&pending) > 0 || notify_wanted();
 	thread_running = on;
-	if (!on)
-		store_relaxed(&house_tid, 0);
 	lock_drop(&wake_lock);
 	return on;
 }
@@ -291,7 +276,6 @@ static void *house_thread(void *unused)
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "memcg/house");
-	store_relaxed(&house_tid, (pid_t)syscall(SYS_gettid));
 	memcg_enter(memcg_unaccounted());
 	do {
 		uint64_t left = notify_run();
@@ -347,7 +331,6 @@ void house_fork_child(void)
 	lock_reinit(&wake_lock);
 	lock_reinit(&house_lock);
 	thread_running = false;
-	house_tid = 0;
 	sem_init(&bell, 0, load_relaxed(&pending) > 0);
 }
 

@@ -3,8 +3,6 @@
 #ifndef GROUP_HOUSE_H
 #define GROUP_HOUSE_H
 
-#include <sys/types.h>
-
 #include "group/group.h"
 
 int house_start(bool threads);                    /* may threads be started? */
@@ -15,7 +13,6 @@ void house_free_objcg(struct memcg_objcg *objcg); /* the same for an owner */
 void house_wake(void);                            /* there is work; starts the thread; thread context */
 void house_run(void);                             /* does it now; thread context, no lock held, not in a read section */
 bool house_idle(void);                            /* nothing waits to be offlined */
-pid_t house_thread_id(void);                      /* of the housekeeping thread, 0: none */
 void house_fork_prepare(void);
 void house_fork_parent(void);
 void house_fork_child(void);
