@@ -427,10 +427,11 @@ static volatile sig_atomic_t handled;
 
 static void handler(int sig)
 {
+	int before = errno;
+
 	(void)sig;
-	errno = 0;
 	raise_max();
-	must(errno == 0);
+	must(errno == before);
 	handled++;
 }
 

@@ -205,6 +205,8 @@ static void reset_hides_from_others(void **state)
 	assert_int_equal(pages_of(one), 30);
 	assert_int_equal(pages_of(two), 30);
 	use(0);
+	put(two, "r");
+	assert_int_equal(pages_of(two), 0);
 	assert_int_equal(pages_of(one), 30);
 	memcg_file_close(two);
 	memcg_file_close(one);
