@@ -35,7 +35,7 @@ int threads_write(struct memcg *memcg, const char *text)
 	if (task_is_library(tid))
 		return -EINVAL;
 	ret = thread_move(memcg, tid);
-	/* It has to meet a slow section to know. The home of who never attached is the root: no stock is left to serve it. */
+	/* It has to ask to know. An inline path asks nobody while there is stock: its home so far is the root. */
 	if (ret > 0)
 		drain_all(memcg_root());
 	return ret < 0 ? ret : 0;

@@ -5,8 +5,8 @@
  * A thread's home is a word of its own, thread-local memory. Another may write there only while the thread
  * cannot end: under the threads lock, when the thread *knows* its entry, so that its exit waits for that lock.
  * A thread that never attached has no entry, and its words are nobody else's to find. A move gives it one and changes
- * thread_moves; the thread's next slow section sees that, and looks for its entry (by trylock, since it may be in a
- * handler; in vain means again the next time).
+ * thread_moves; the thread's next slow section or question for its group sees that, and looks for its entry (by trylock,
+ * since it may be in a handler; in vain means again the next time).
  *
  *   M1  A group that a thread was moved out of stays allocated, destroyed or not, until the thread attaches itself or
  *       ends: it may have read its home and not yet used it, and nobody else can know when it has.

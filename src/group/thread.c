@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "group/member.h"
+#include "group/slow.h"
 
 #define KEYS_AT_HAND 32U /* keys below need no memory for a thread's first value (glibc) */
 
@@ -152,11 +153,13 @@ void memcg_leave(struct memcg *previous)
 
 struct memcg *memcg_current(void)
 {
-	const struct thread_state *self = thread_self();
+	struct thread_state *self = thread_self();
 	struct memcg *home;
 
 	if (self->current)
 		return self->current;
+	if (unlikely(threads_unknown()) && self->looked != load_relaxed(&thread_moves))
+		thread_begin();
 	home = load_relaxed(&self->home);
 	return home ? home : memcg_root();
 }

@@ -11,7 +11,7 @@
 int thread_start(void);
 void threads_lock(void);
 void threads_unlock(void);
-bool thread_can_look(void);                  /* can a thread be told in a slow section that it was moved? */
+bool thread_can_look(void);                  /* can a thread find out by itself that it was moved? */
 bool thread_look(struct thread_state *self); /* slow section: was it moved? False: ask again */
 void thread_fork_prepare(void);
 void thread_fork_parent(void);
@@ -20,8 +20,8 @@ void thread_fork_child(void); /* the other threads are not in the child: detache
 /* member.c. Context: thread. */
 
 /*
- * Makes @group the home of another thread of this process. 0; 1 when that thread learns of it in its next slow
- * section only; -ESRCH, -ENODEV, -ENOMEM; -EOPNOTSUPP where a thread that never attached cannot be told.
+ * Makes @group the home of another thread of this process. 0; 1 when that thread learns of it when it next
+ * asks for its group, or in its next slow section; -ESRCH, -ENODEV, -ENOMEM; -EOPNOTSUPP where a thread that never attached cannot be told.
  */
 int thread_move(struct memcg *group, pid_t tid);
 bool threads_populated(struct memcg *memcg); /* cgroup.events: is any thread at home here or below? */
