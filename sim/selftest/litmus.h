@@ -16,4 +16,7 @@ extern const struct sim_test litmus_aba, litmus_deadlock, litmus_mutex, litmus_l
 extern const struct sim_test litmus_fork, litmus_fork_handled, litmus_null, litmus_memcpy, litmus_irq_sleeps,
 	litmus_closed;
 
+/* cost.c: of the library, counted */
+extern const struct sim_test cost_of_reads;
+
 #endif

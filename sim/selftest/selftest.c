@@ -70,6 +70,7 @@ static const struct expectation {
 	{ &litmus_irq_sleeps, TSO, SIM_FAIL_MISUSE, SIM_SCHED_MIX, 0 },
 	{ &litmus_closed, TSO, SIM_FAIL_MISUSE, SIM_SCHED_MIX, 0 },
 	{ &litmus_closed, TSO, SIM_FAIL_MISUSE, SIM_SCHED_EXHAUSTIVE, 0 },
+	{ &cost_of_reads, SC, SIM_OK, SIM_SCHED_EXHAUSTIVE, 1 },
 };
 
 static const struct sim_test *const reused = &litmus_aba; /* fails in two ways, by reuse */

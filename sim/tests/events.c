@@ -396,14 +396,18 @@ static void works_at_home(void)
 	}
 }
 
+static void works_once(void)
+{
+	struct memcg *home = memcg_current();
+
+	sim_check(memcg_charge(home, 1, 0) == 0);
+	memcg_uncharge(home, 1);
+}
+
 static void works_anywhere(void)
 {
-	for (int i = 0; i < 2; i++) {
-		struct memcg *home = memcg_current();
-
-		sim_check(memcg_charge(home, 1, 0) == 0);
-		memcg_uncharge(home, 1);
-	}
+	works_once();
+	works_once();
 }
 
 static void move_to(unsigned int nr, const char *tid)
@@ -442,11 +446,13 @@ static void nobody_home(void)
 
 const struct sim_test test_moves = {
 	.name = "moves",
-	.about = "threads are moved by another while they charge, and their groups destroyed",
+	.about = "threads are moved by another while they charge, also in a handler, and their groups destroyed",
 	.cpus = 2,
 	.threads = { works_at_home, works_anywhere, moves_both, destroys_when_left },
 	.setup = homes,
 	.check = nobody_home,
+	.handler = works_once,
+	.max_irqs = 2,
 };
 
 /* A thread is moved out of a group that is destroyed, between finding its home and charging it (M1 of member.c). */

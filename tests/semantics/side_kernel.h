@@ -96,9 +96,18 @@ static int kernel_end(const char *path)
 	return rmdir(name) ? -errno : 0;
 }
 
+/* What other CPUs hold in stock is drained, and not waited for: -EBUSY may pass. */
 static int kernel_limit(const char *path, const char *bytes)
 {
-	return put_file(path, "memory.limit_in_bytes", bytes);
+	int err, tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		err = put_file(path, "memory.limit_in_bytes", bytes);
+		if (err != -EBUSY)
+			break;
+		usleep(1000);
+	}
+	return err;
 }
 
 static void kernel_show_limit(const char *path, char *bytes)
