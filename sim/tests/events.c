@@ -486,3 +486,33 @@ const struct sim_test test_moved_out = {
 	.check = nobody_home,
 	.exhaustive_bound = 2,
 };
+
+/* The same for a thread that never attached itself: it takes its home from the other's entry. */
+
+static void finds_out_and_leaves(void)
+{
+	struct memcg *home;
+
+	while (memcg_current() != stage[2])
+		sim_yield();
+	sim_note(0, 1);
+	home = memcg_current();
+	sim_check(memcg_charge(home, 1, 0) == 0);
+	memcg_uncharge(home, 1);
+}
+
+static void moves_in_and_out(void)
+{
+	move_to(2, "1001");
+	moves_out();
+}
+
+const struct sim_test test_moved_in_and_out = {
+	.name = "moved-in-and-out",
+	.about = "the same for a thread that never attached itself",
+	.cpus = 2,
+	.threads = { finds_out_and_leaves, moves_in_and_out },
+	.setup = homes,
+	.check = nobody_home,
+	.exhaustive_bound = 2,
+};

@@ -47,6 +47,7 @@ const struct sim_test *const sim_tests[] = {
 	&test_events_fork,
 	&test_moves,
 	&test_moved_out,
+	&test_moved_in_and_out,
 	&test_fork_charge,
 	&test_fork_parent,
 	&test_fork_drain,

@@ -42,7 +42,8 @@ void thread_begin(void)
 	uint32_t moves = load_acquire(&thread_moves);
 
 	if (!self->looked) {
-		self->looked = moves;
+		self->looked =
+			moves ^ (1U << 31); /* begun, and has not looked: no move that comes soon has that number */
 		percpu_thread_start(&self->index);
 	}
 	if (thread_look(self))

@@ -31,6 +31,7 @@
 #include "base/mem.h"
 #include "base/rcu.h"
 #include "group/objcg.h"
+#include "group/thread.h"
 #include "percpu/area.h"
 
 #define BATCH_NS 2000000   /* wait for more to share a fence with */
@@ -218,6 +219,7 @@ void house_run(void)
 void memcg_tick(void)
 {
 	memcg_root();
+	threads_settle();
 	house_run();
 	if (group_steps.drain_idle)
 		group_steps.drain_idle();
@@ -278,8 +280,10 @@ static void *house_thread(void *unused)
 	pthread_setname_np(pthread_self(), "memcg/house");
 	memcg_enter(memcg_unaccounted());
 	do {
-		uint64_t left = notify_run();
+		uint64_t left;
 
+		threads_settle();
+		left = notify_run();
 		/* A notification that waits for its time has the thread come back for it. */
 		rung = left || wait_for_bell();
 		if (!rung)

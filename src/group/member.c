@@ -3,20 +3,21 @@
  * Attached threads, and moves of threads by others (a tid written to cgroup.threads).
  *
  * A thread's home is a word of its own, thread-local memory. Another may write there only while the thread
- * cannot end: under the threads lock, when the thread *knows* its entry, so that its exit waits for that lock.
- * A thread that never attached has no entry, and its words are nobody else's to find. A move gives it one and changes
- * thread_moves; the thread's next slow section or question for its group sees that, and looks for its entry (by trylock,
- * since it may be in a handler; in vain means again the next time).
+ * cannot end: under the threads lock, when the thread *owns* its entry, because it has attached itself: its exit takes the
+ * entry out under that lock. A thread that never did has no entry, and nobody can find its words, nor notice its end. A move
+ * makes an entry that has no owner, and changes thread_moves; the thread's next slow section or question for its group
+ * sees that, and takes its home from the entry (by trylock, since it may be in a handler; in vain means again the next time).
  *
  *   M1  A group that a thread was moved out of stays allocated, destroyed or not, until the thread attaches itself or
  *       ends: it may have read its home and not yet used it, and nobody else can know when it has.
- *   M2  An entry of a thread that ended without ever knowing it is dropped by whoever asks next who is where.
- *
- * Tolerated: between such an end and that question a new thread may get the same tid. It is taken for the old one.
+ *   M2  An entry without owner is dropped when its thread has ended, by whoever asks next who is where, and by the
+ *       housekeeper. The thread is known by its tid and when it began: a tid that comes again is another thread's.
  */
 #include "group/member.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/tasks.h"
@@ -29,7 +30,7 @@
 uint32_t thread_moves = 1;
 
 static struct attached *buckets[BUCKETS]; /* by tid; threads lock */
-static uint32_t nr_unknown;               /* entries that their threads do not know; written under the threads lock */
+static uint32_t nr_unowned;               /* entries without owner; written under the threads lock */
 
 static struct attached **bucket_of(pid_t tid)
 {
@@ -79,7 +80,7 @@ void member_add(struct attached *entry, struct memcg *home)
 	entry->next = *bucket;
 	*bucket = entry;
 	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown + 1);
+		store_seq(&nr_unowned, nr_unowned + 1);
 	count(home, 1);
 }
 
@@ -91,7 +92,7 @@ struct memcg *member_del(struct attached *entry)
 		at = &(*at)->next;
 	*at = entry->next;
 	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown - 1);
+		store_seq(&nr_unowned, nr_unowned - 1);
 	count(entry->home, -1);
 	return entry->home;
 }
@@ -108,13 +109,23 @@ struct memcg *member_rehome(struct attached *entry, struct memcg *home)
 	return old;
 }
 
-void member_know(struct attached *entry, struct thread_state *self)
+bool thread_look(struct thread_state *self)
 {
-	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown - 1);
-	entry->words = self;
-	self->attached = entry;
-	store_relaxed(&self->home, entry->home);
+	struct attached *entry;
+	pid_t tid;
+
+	if (!threads_unowned() || self->attached)
+		return true;
+	if (!threads_trylock())
+		return false;
+	tid = (pid_t)syscall(SYS_gettid);
+	entry = member_find(tid);
+	if (entry && (entry->seen || entry->start == task_start(tid))) {
+		entry->seen = true;
+		store_relaxed(&self->home, entry->home);
+	}
+	threads_untry();
+	return true;
 }
 
 void kept_put(struct kept *list)
@@ -145,19 +156,25 @@ static bool keep(struct attached *entry, struct memcg *group, struct kept *kept)
 	return true;
 }
 
-/* Threads lock. M2; only what nobody knows can be left over. */
+/* Threads lock. */
+static void drop(struct attached *entry)
+{
+	memcg_put(member_del(entry));
+	kept_put(entry->kept);
+	mem_free(entry);
+}
+
+/* Threads lock. M2. */
 static void drop_ended(void)
 {
 	struct attached *entry, *next;
 	unsigned int i;
 
-	for (i = 0; nr_unknown && i < BUCKETS; i++) {
+	for (i = 0; nr_unowned && i < BUCKETS; i++) {
 		for (entry = buckets[i]; entry; entry = next) {
 			next = entry->next;
-			if (entry->words || task_lives(entry->tid))
-				continue;
-			memcg_put(member_del(entry));
-			mem_free(entry);
+			if (!entry->words && task_start(entry->tid) != entry->start)
+				drop(entry);
 		}
 	}
 }
@@ -168,9 +185,15 @@ struct move {
 	struct kept *kept;      /* for the group that it is moved out of */
 };
 
-/* Threads lock. 1: the thread does not know of it yet. */
+static void bump_moves(void)
+{
+	store_release(&thread_moves, thread_moves + 1 ? thread_moves + 1 : 1);
+}
+
+/* Threads lock. 1: the thread has to find out. */
 static int move(struct memcg *group, pid_t tid, struct move *with)
 {
+	uint64_t start = task_start(tid);
 	struct attached *entry;
 	struct memcg *old;
 
@@ -178,21 +201,27 @@ static int move(struct memcg *group, pid_t tid, struct move *with)
 	if (memcg_dying(group))
 		return -ENODEV;
 	entry = member_find(tid);
+	/* One whose thread ended and could not take it out: it attached itself in the last of its exit handlers. */
+	if (entry && entry->start != start) {
+		drop(entry);
+		entry = NULL;
+	}
+	if (!start)
+		return -ESRCH;
 	if (!entry) {
-		if (!task_lives(tid))
-			return -ESRCH;
-		if (!thread_can_look())
-			return -EOPNOTSUPP;
 		with->fresh->tid = tid;
+		with->fresh->start = start;
 		member_add(with->fresh, group);
 		with->fresh = NULL;
-		store_release(&thread_moves, thread_moves + 1 ? thread_moves + 1 : 1);
+		bump_moves();
 		return 1;
 	}
 	if (entry->home == group)
 		return !entry->words;
 	old = member_rehome(entry, group);
 	if (!entry->words)
+		bump_moves();
+	if (!entry->words && !entry->seen)
 		memcg_put(old); /* it never was in the thread's hands */
 	else if (keep(entry, old, with->kept))
 		with->kept = NULL;
@@ -224,16 +253,16 @@ bool threads_populated(struct memcg *memcg)
 
 void threads_settle(void)
 {
-	if (!load_seq(&nr_unknown))
+	if (!load_seq(&nr_unowned))
 		return;
 	threads_lock();
 	drop_ended();
 	threads_unlock();
 }
 
-bool threads_unknown(void)
+bool threads_unowned(void)
 {
-	return load_seq(&nr_unknown) > 0;
+	return load_seq(&nr_unowned) > 0;
 }
 
 /* How a list of threads is made. */

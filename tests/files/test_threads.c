@@ -11,6 +11,7 @@
 
 #include "charge/drain.h"
 #include "group/group.h"
+#include "group/member.h"
 #include "group/thread.h"
 #include "percpu/thread.h"
 
@@ -224,7 +225,7 @@ static void known_thread(void **state)
 }
 
 /* One that never attached finds out by itself, at its next charge. */
-static void unknown_thread(void **state)
+static void moved_thread(void **state)
 {
 	struct worker worker = { 0 };
 
@@ -241,16 +242,18 @@ static void unknown_thread(void **state)
 	drain_all(memcg_root());
 	assert_int_equal(page_counter_read(&below->memory), 2);
 	assert_int_equal(put_tid(a, worker.tid), 0);
-	assert_ptr_equal(group_of(&worker), a); /* it is known now */
+	assert_ptr_equal(group_of(&worker), a);
 	memcg_uncharge(below, page_counter_read(&below->memory));
 	fire(&worker);
 	drain_all(memcg_root());
 	memcg_uncharge(memcg_root(), page_counter_read(&memcg_root()->memory));
+	assert_int_equal(a->nr_threads, 1); /* nobody has asked yet */
+	memcg_tick();
 	assert_int_equal(a->nr_threads, 0);
 }
 
 /* One that ends without ever finding out is not there any more. */
-static void unknown_thread_ends(void **state)
+static void moved_thread_ends(void **state)
 {
 	struct worker worker = { 0 };
 
@@ -265,11 +268,34 @@ static void unknown_thread_ends(void **state)
 	assert_int_equal(put_tid(a, worker.tid), 0);
 	fire(&worker);
 	assert_int_equal(memcg_destroy(a), 0); /* not -EBUSY */
-	assert_false(threads_unknown());
+	assert_false(threads_unowned());
 }
 
-/* An attach by the thread itself is the end of not knowing. */
-static void unknown_thread_attaches(void **state)
+/* A tid comes again: what was meant for one thread is not for the next of that number. */
+static void same_tid_another_thread(void **state)
+{
+	struct worker worker = { 0 };
+	struct attached *entry;
+
+	(void)state;
+	hire(&worker);
+	assert_int_equal(put_tid(a, worker.tid), 0);
+	threads_lock();
+	entry = member_find(worker.tid);
+	assert_non_null(entry);
+	assert_true(entry->start > 1);
+	entry->start--; /* as if it had been moved before this one began */
+	threads_unlock();
+	assert_ptr_equal(group_of(&worker), memcg_root());
+	assert_false(listed(a, worker.tid));
+	assert_true(listed(NULL, worker.tid));
+	assert_int_equal(put_tid(a, worker.tid), 0);
+	assert_ptr_equal(group_of(&worker), a);
+	fire(&worker);
+}
+
+/* An attach by the thread itself is the end of having to look. */
+static void moved_thread_attaches(void **state)
 {
 	struct worker worker = { 0 };
 
@@ -281,7 +307,7 @@ static void unknown_thread_attaches(void **state)
 	assert_ptr_equal(group_of(&worker), b);
 	assert_int_equal(a->nr_threads, 0);
 	assert_int_equal(b->nr_threads, 1);
-	assert_false(threads_unknown());
+	assert_false(threads_unowned());
 	fire(&worker);
 	assert_int_equal(b->nr_threads, 0);
 }
@@ -408,6 +434,39 @@ static void in_a_child(const void *arg)
 	must(memcg_destroy(a) == 0 && memcg_destroy(below) == 0);
 }
 
+/* A thread that others moved forks: its child is where it was. */
+static void *forks_when_moved(void *arg)
+{
+	pid_t pid;
+
+	store_seq((pid_t *)arg, gettid_now());
+	while (memcg_current() != a)
+		usleep(100);
+	pid = child_fork();
+	if (!pid) {
+		must(memcg_current() == a && listed(a, gettid_now()) && a->nr_threads == 1);
+		must(memcg_destroy(a) == -EBUSY);
+		must(put_text(b, "0") == 1 && memcg_current() == b);
+		must(memcg_destroy(a) == 0);
+		_exit(0);
+	}
+	must(child_wait(pid) == 0);
+	return NULL;
+}
+
+static void moved_thread_forks(void **state)
+{
+	pthread_t thread;
+	pid_t tid = 0;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, forks_when_moved, &tid), 0);
+	while (!load_seq(&tid))
+		usleep(100);
+	assert_int_equal(put_tid(a, tid), 0);
+	pthread_join(thread, NULL);
+}
+
 static void over_fork(void **state)
 {
 	struct worker known = { 0 }, unknown = { 0 };
@@ -435,13 +494,15 @@ int main(void)
 		CASE(calling_thread),
 		CASE(refused_writes),
 		CASE(known_thread),
-		CASE(unknown_thread),
-		CASE(unknown_thread_ends),
-		CASE(unknown_thread_attaches),
+		CASE(moved_thread),
+		CASE(moved_thread_ends),
+		CASE(moved_thread_attaches),
 		CASE(moved_out_and_destroyed),
 		CASE(populated_tells),
 		CASE(moves_under_threads),
 		CASE(over_fork),
+		CASE(same_tid_another_thread),
+		CASE(moved_thread_forks),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
