@@ -114,7 +114,7 @@ int memcg_attach(struct memcg *group)
 {
 	struct thread_state *self = thread_self();
 	struct attached *fresh = NULL;
-	struct left left = { NULL };
+	struct left left = { .home = NULL };
 	int err = 0;
 
 	group = group ? group : memcg_root();
