@@ -47,7 +47,7 @@ struct memcg_head_ {
 
 struct memcg_thread_head_ {
 	struct memcg *current; /* what memcg_enter() set; NULL: home */
-	struct memcg *home;    /* what memcg_attach() set; NULL: the root */
+	struct memcg *home;    /* what memcg_attach() set, or a write to cgroup.threads; NULL: the root */
 };
 
 struct memcg_block_ {
@@ -330,12 +330,14 @@ static inline struct memcg_objcg *memcg_heap_pay_(const struct memcg_percpu *per
 {
 	const struct memcg_thread_head_ *self = memcg_thread_head_(percpu);
 	struct memcg_objcg *owner;
-	struct memcg *group;
+	struct memcg *group, *home;
 
 	/* Before the library runs there is nothing to look at, not even of the thread. */
 	if (__builtin_expect(!percpu->root || size >> 16, 0))
 		return NULL;
-	group = self->current ? self->current : self->home ? self->home : percpu->root;
+	/* Another thread may give this one another home. */
+	home = __atomic_load_n(&self->home, __ATOMIC_RELAXED);
+	group = self->current ? self->current : home ? home : percpu->root;
 	owner = ((const struct memcg_head_ *)(const void *)group)->objcg;
 	if (!owner || !memcg_fast_(percpu, (const struct memcg_fast *)(const void *)owner, MEMCG_HEAP_HEADER + size, 1))
 		return NULL;

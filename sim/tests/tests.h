@@ -21,6 +21,9 @@ extern const struct sim_test test_destroy_charge, test_destroy_bytes, test_destr
 extern const struct sim_test test_bytes_drain, test_bytes_move, test_heap;
 /* irq.c */
 extern const struct sim_test test_irq_charge, test_irq_destroy, test_irq_limit;
+/* events.c */
+extern const struct sim_test test_events_told, test_events_late, test_events_listen, test_events_unlisten,
+	test_events_self, test_events_destroy, test_events_fork, test_moves, test_moved_out, test_moved_in_and_out;
 /* fork.c */
 extern const struct sim_test test_fork_charge, test_fork_parent, test_fork_drain, test_fork_destroy;
 /* stat.c */

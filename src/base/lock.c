@@ -53,6 +53,16 @@ void lock_drop(struct lock *lock)
 	sim_mutex_unlock(lock);
 }
 
+bool lock_try_nowait(struct lock *lock)
+{
+	return sim_mutex_trylock(lock);
+}
+
+void lock_drop_tried(struct lock *lock)
+{
+	sim_mutex_unlock(lock);
+}
+
 void lock_reinit(struct lock *lock)
 {
 	lock_drop(lock);
@@ -89,6 +99,28 @@ void lock_drop(struct lock *lock)
 	int state = lock->cancel_state;
 
 	rank_drop(lock->rank);
+	memcg_assert(pthread_mutex_unlock(&lock->mutex) == 0);
+	pthread_setcancelstate(state, NULL);
+}
+
+/* May interrupt who is about to take it, or another: its rank is not noted. */
+bool lock_try_nowait(struct lock *lock)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (pthread_mutex_trylock(&lock->mutex) == 0) {
+		lock->cancel_state = state;
+		return true;
+	}
+	pthread_setcancelstate(state, NULL);
+	return false;
+}
+
+void lock_drop_tried(struct lock *lock)
+{
+	int state = lock->cancel_state;
+
 	memcg_assert(pthread_mutex_unlock(&lock->mutex) == 0);
 	pthread_setcancelstate(state, NULL);
 }

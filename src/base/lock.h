@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A sleeping lock with a rank. A thread takes locks in rising rank; debug builds check it.
- * None of these locks is ever taken on a fast or nowait path. Who holds one is not cancelled (pthread_cancel):
+ * None of these locks is ever waited for on a fast or nowait path. Who holds one is not cancelled (pthread_cancel):
  * waiting for a grace period is a cancellation point, and malloc is none.
  */
 #ifndef BASE_LOCK_H
@@ -19,7 +19,8 @@ enum lock_rank {
 	LOCK_RANK_STAT = 4,    /* flushes of statistics, and their blocks */
 	LOCK_RANK_THREADS = 5, /* which threads are attached where */
 	LOCK_RANK_IDS = 6,     /* free lists of the id tables */
-	LOCK_RANK_WAKE = 7,    /* the housekeeping thread's bell */
+	LOCK_RANK_NOTIFY = 7,  /* who listens to which file */
+	LOCK_RANK_WAKE = 8,    /* the housekeeping thread's bell */
 	LOCK_RANK_NR,
 };
 
@@ -37,6 +38,8 @@ struct lock {
 void lock_take(struct lock *lock);
 bool lock_try(struct lock *lock); /* false: it is held */
 void lock_drop(struct lock *lock);
+bool lock_try_nowait(struct lock *lock); /* from any context: no rank, nothing is taken after it */
+void lock_drop_tried(struct lock *lock);
 void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
 
 #endif

@@ -28,6 +28,7 @@ void page_counter_init(struct page_counter *counter, struct page_counter *parent
 	sim_name_field(counter, page_counter, pressure);
 	sim_name_field(counter, page_counter, word);
 	sim_name_field(counter, page_counter, watermark);
+	sim_name_field(counter, page_counter, local_watermark);
 	sim_name_field(counter, page_counter, room);
 	sim_name_field(counter, page_counter, failcnt);
 }
@@ -123,14 +124,35 @@ static void cancel_level(struct page_counter *counter, unsigned long nr, uint64_
 	}
 }
 
-static void raise_watermark(struct page_counter *counter, unsigned long usage)
+static void raise_mark(unsigned long *at, unsigned long usage)
 {
-	unsigned long mark = load_relaxed(&counter->watermark);
+	unsigned long mark = load_seq(at);
 
 	while (usage > mark) {
-		if (atomic_cas(&counter->watermark, &mark, usage))
+		if (atomic_cas(at, &mark, usage))
 			return;
 	}
+}
+
+static void raise_watermark(struct page_counter *counter, unsigned long usage)
+{
+	raise_mark(&counter->local_watermark, usage);
+	raise_mark(&counter->watermark, usage);
+}
+
+/*
+ * Who climbs stores the usage, then looks at the mark; here the mark is lowered, then the usage is looked at
+ * again: what was charged when that look was made is in the mark. A charge in flight can be, and the lifetime mark is left alone.
+ */
+unsigned long page_counter_reset_peak(struct page_counter *counter)
+{
+	unsigned long usage = page_counter_read(counter);
+	long again;
+
+	store_seq(&counter->local_watermark, usage);
+	again = counter_usage(load_seq(&counter->word));
+	raise_mark(&counter->local_watermark, again > 0 ? (unsigned long)again : 0);
+	return usage;
 }
 
 static void climb_done(struct page_counter *counter, struct page_counter *top, const struct climb *climb)

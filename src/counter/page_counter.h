@@ -59,12 +59,13 @@ struct page_counter {
 	uint32_t pressure;           /* holders and PRESSURE_CLEAN; atomic */
 	uint64_t held;               /* ns: when the last holder left that let it linger; relaxed */
 	/* Written by each climb. */
-	uint64_t word pair_aligned; /* usage | version | climbs; atomic */
-	unsigned long watermark;    /* highest usage that a successful charge stored; atomic */
-	unsigned long room;         /* pages that stock slots below have room for, in sum; atomic */
-	unsigned long failcnt;      /* refusals at this level; atomic */
-	unsigned long forced;       /* pages charged by force over the limit; atomic */
-	unsigned long underflows;   /* pages uncharged that were never charged; atomic */
+	uint64_t word pair_aligned;    /* usage | version | climbs; atomic */
+	unsigned long watermark;       /* highest usage that a successful charge stored; atomic */
+	unsigned long local_watermark; /* the same since the last reset by an open file; atomic */
+	unsigned long room;            /* pages that stock slots below have room for, in sum; atomic */
+	unsigned long failcnt;         /* refusals at this level; atomic */
+	unsigned long forced;          /* pages charged by force over the limit; atomic */
+	unsigned long underflows;      /* pages uncharged that were never charged; atomic */
 } pair_aligned;
 
 _Static_assert(offsetof(struct page_counter, word) % PAIR_SIZE == 0, "usage shares no pair with the limits (E1)");
@@ -102,6 +103,8 @@ bool page_counter_force_charge(struct page_counter *counter, struct page_counter
 void page_counter_uncharge(struct page_counter *counter, struct page_counter *top, unsigned long nr);
 
 void page_counter_set_max(struct page_counter *counter, unsigned long pages); /* limit lock; may sleep */
+unsigned long
+page_counter_reset_peak(struct page_counter *counter); /* the local one, to what is returned; limit lock */
 
 /* Room for stock slots: at most an eighth of the limit of every level (A2). */
 bool page_counter_reserve_room(struct page_counter *counter,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers in interface files, by the kernel's rules (recorded on Linux 7.2). */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "files/table.h"
@@ -90,6 +91,18 @@ int parse_int(const char *text, long *value)
 		return -ERANGE;
 	*value = negative ? -(long)number : (long)number;
 	return 0;
+}
+
+int parse_int32(const char *text, int *value)
+{
+	long number;
+	int err = parse_int(text, &number);
+
+	if (!err && (number < INT_MIN || number > INT_MAX))
+		err = -ERANGE;
+	if (!err)
+		*value = (int)number;
+	return err;
 }
 
 void text_pages(struct text *out, unsigned long pages)

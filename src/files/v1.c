@@ -185,11 +185,11 @@ static void v1_numa_stat_read(struct memcg *memcg, struct text *out)
 }
 
 const struct file_type v1_files[] = {
-	{ "memory.usage_in_bytes", usage_read, NULL },
-	{ "memory.max_usage_in_bytes", max_usage_read, max_usage_write },
-	{ "memory.limit_in_bytes", limit_read, limit_write },
-	{ "memory.failcnt", failcnt_read, failcnt_write },
-	{ "memory.stat.v1", v1_stat_read, NULL },
-	{ "memory.numa_stat.v1", v1_numa_stat_read, NULL },
-	{ NULL, NULL, NULL },
+	{ .name = "memory.usage_in_bytes", .read = usage_read },
+	{ .name = "memory.max_usage_in_bytes", .read = max_usage_read, .write = max_usage_write },
+	{ .name = "memory.limit_in_bytes", .read = limit_read, .write = limit_write },
+	{ .name = "memory.failcnt", .read = failcnt_read, .write = failcnt_write },
+	{ .name = "memory.stat.v1", .read = v1_stat_read },
+	{ .name = "memory.numa_stat.v1", .read = v1_numa_stat_read },
+	{ .name = NULL },
 };

@@ -41,9 +41,14 @@ static uint64_t gate_nr;            /* forks so far; written under the house loc
 void thread_begin(void)
 {
 	struct thread_state *self = thread_self();
+	uint32_t moves = load_acquire(&thread_moves);
 
-	self->started = 1;
-	percpu_thread_start(&self->index);
+	if (!self->started) {
+		self->started = 1;
+		percpu_thread_start(&self->index);
+	}
+	if (thread_look(self))
+		self->looked = moves;
 }
 
 bool slow_forking(void)
@@ -97,6 +102,7 @@ void group_fork_prepare(void)
 	rstat_fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
+	notify_fork_prepare();
 	house_fork_lock_wake();
 	store_seq(&gate_nr, gate_nr + 1);
 	store_seq(&slow_gate, thread_self());
@@ -112,6 +118,7 @@ void group_fork_parent(void)
 	rcu_after_fork_parent();
 	store_seq(&slow_gate, NULL);
 	house_fork_unlock_wake();
+	notify_fork_parent();
 	id_unlock_parent();
 	thread_fork_parent();
 	rstat_fork_parent();
@@ -129,6 +136,7 @@ void group_fork_child(void)
 
 	rcu_after_fork_child();
 	store_seq(&slow_gate, NULL);
+	notify_fork_child();
 	id_unlock_child();
 	thread_fork_child();
 	rstat_fork_child();

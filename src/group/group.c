@@ -264,8 +264,10 @@ int memcg_destroy(struct memcg *group)
 	err = group_unlink(group);
 	if (err == -EBUSY && threads_forget_ended(group))
 		err = group_unlink(group);
-	if (!err)
+	if (!err) {
+		events_gone(&group->events);
 		house_wake();
+	}
 	return err;
 }
 

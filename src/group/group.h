@@ -2,7 +2,7 @@
 /*
  * struct memcg and struct memcg_objcg: the types that the upper floors charge.
  *
- *   memcg   a group: css (place in the tree), page counter, events, name, threads
+ *   memcg   a group: css (place in the tree), page counter, events, name, threads, open files
  *   objcg   what an object stores as its payer. Dead when its group is destroyed; what
  *           is charged through it then goes to the nearest living ancestor's objcg
  *   slow section   a read section that fork waits for too (slow.h)
@@ -33,6 +33,9 @@ struct memcg {
 	uint32_t max_depth;                /* cgroup.max.depth; tree lock */
 	uint32_t max_descendants;          /* cgroup.max.descendants; tree lock */
 	uint32_t nr_threads;               /* attached threads; threads lock */
+	uint32_t threads_below;            /* the same, with those of all groups below; threads lock, read anywhere */
+	uint32_t oom_group;                /* memory.oom.group; relaxed */
+	struct memcg_file *peaks;          /* open files that have reset memory.peak; tree lock */
 	size_t meta_slab;                  /* bytes that it costs, charged to the parent; constant once linked */
 	size_t meta_percpu;                /* of its blocks on indices; the same */
 	uint64_t meta_below;               /* bytes charged here for children; tree lock */
@@ -64,6 +67,8 @@ _Static_assert(offsetof(struct memcg, fast) == offsetof(struct memcg_head_, fast
 		       offsetof(struct memcg, objcg) == offsetof(struct memcg_head_, objcg),
 	       "the inline path finds them at the head");
 _Static_assert(offsetof(struct memcg_objcg, fast) == 0, "the inline path finds it at the head");
+
+struct memcg_file;
 
 extern struct lock tree_lock;
 extern struct id_table objcg_ids;

@@ -17,7 +17,8 @@
  * either (D1): whoever makes the last of both true pushes it on the free stack, from
  * any context. What is on the stack is freed after one more grace period.
  *
- * The thread exists while a group but the root does, dying or not: it also flushes statistics every 2 s. Without threads, memcg_tick() and every
+ * The thread exists while a group but the root does, dying or not, and while anybody listens to a file: it also flushes
+ * statistics every 2 s, and delivers what notify.c could not deliver at once. Without threads, memcg_tick() and every
  * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
  * lives cannot use up numbers and memory.
  */
@@ -32,6 +33,7 @@
 #include "base/mem.h"
 #include "base/rcu.h"
 #include "group/objcg.h"
+#include "group/thread.h"
 #include "percpu/area.h"
 #include "stat/rstat.h"
 
@@ -57,9 +59,15 @@ static uint64_t pending;                /* dying groups and dead owners that sti
 static sem_t bell;          /* posted when there is work; async-signal-safe */
 static bool threads_wanted; /* constant after start */
 
+static void ring(void)
+{
+	sem_post(&bell);
+}
+
 int house_start(bool threads)
 {
 	threads_wanted = threads;
+	notify_wake = ring;
 	return sem_init(&bell, 0, 0) ? -errno : 0;
 }
 
@@ -152,16 +160,30 @@ static void retire_stats(struct memcg *list)
 	rstat_retire_end();
 }
 
+/* Event descriptors that go with their groups. */
+static void take_listeners(struct memcg *list, struct cds_list_head *taken)
+{
+	unsigned int i;
+
+	for (; list; list = list->queue_next) {
+		for (i = 0; i < EVENTS_FILES; i++)
+			notify_take_group(&list->events.files[i], taken);
+	}
+}
+
 static void run_offline(void)
 {
 	struct memcg *list = take_offline();
+	CDS_LIST_HEAD(listeners);
 
 	if (!list)
 		return;
+	take_listeners(list, &listeners);
 	if (group_steps.drain_dying)
 		group_steps.drain_dying();
 	rcu_synchronize();
 	retire_stats(list);
+	notify_release(&listeners);
 	while (list) {
 		struct memcg *memcg = list;
 
@@ -234,10 +256,13 @@ void house_run(void)
 void memcg_tick(void)
 {
 	memcg_root();
+	threads_settle();
 	house_run();
 	if (group_steps.drain_idle)
 		group_steps.drain_idle();
 	rstat_flush_periodic(memcg_root()->stat);
+	if (notify_run())
+		ring();
 }
 
 #ifdef MEMCG_SIM
@@ -266,30 +291,47 @@ static bool thread_goes_on(bool rung)
 	bool on;
 
 	lock_take(&wake_lock);
-	on = rung || load_seq(&pending) > 0 || load_seq(&memcg_root()->css.nr_descendants) > 0;
+	on = rung || load_seq(&pending) > 0 || load_seq(&memcg_root()->css.nr_descendants) > 0 || notify_wanted();
 	thread_running = on;
 	lock_drop(&wake_lock);
 	return on;
 }
 
+static void nap(uint64_t ns)
+{
+	struct timespec time = { .tv_nsec = (long)ns };
+
+	nanosleep(&time, NULL);
+}
+
+/* False: nothing for long enough. */
+static bool wait_for_bell(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += IDLE_SECONDS;
+	return sem_timedwait(&bell, &until) == 0;
+}
+
 static void *house_thread(void *unused)
 {
-	struct timespec batch = { .tv_nsec = BATCH_NS };
-	bool rung = true;
+	bool rung;
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "memcg/house");
 	memcg_enter(memcg_unaccounted());
 	do {
-		struct timespec until;
+		uint64_t left;
 
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += IDLE_SECONDS;
-		rung = sem_timedwait(&bell, &until) == 0;
+		threads_settle();
+		left = notify_run();
+		/* A notification that waits for its time has the thread come back for it. */
+		rung = left || wait_for_bell();
 		rstat_flush_periodic(memcg_root()->stat);
 		if (!rung)
 			continue;
-		nanosleep(&batch, NULL);
+		nap(left ? left : BATCH_NS);
 		while (sem_trywait(&bell) == 0)
 			;
 		house_run();

@@ -20,14 +20,16 @@ extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq
 
 bool slow_forking(void); /* this thread is amid a fork: it holds every lock of the library */
 void slow_wait(void);    /* until no other thread forks, or it does so for too long: then its gate is opened */
-void thread_begin(void); /* a thread's first slow section: its index */
+void thread_begin(void); /* a thread's first slow section, or the first after threads were moved */
+
+extern uint32_t thread_moves; /* moves of threads that do not know of it yet, from 1; never 0 */
 
 /* The gate is met. Returns inside a read section, when this thread may go on. */
 void slow_gate_met(void);
 
 static inline void slow_enter(void)
 {
-	if (unlikely(!thread_self()->started))
+	if (unlikely(thread_self()->looked != load_relaxed(&thread_moves)))
 		thread_begin();
 	rcu_lock();
 	if (unlikely(load_seq(&slow_gate)))

@@ -4,12 +4,6 @@
  *
  * A home is a membership that others see: it keeps the group from being destroyed and
  * ends with the thread. A scope is the thread's own affair: one store.
- *
- * The entry of a thread goes by a key's destructor. One that attaches in the last round of destructors, or that ends
- * without them, leaves its entry, whose lifeline is cut then. Such entries are looked for where they would be seen:
- * when threads are all that keeps a group from being destroyed, and when its threads are listed. And all are looked at
- * when there are more than SWEEP_SPARE, and twice as many as the threads that lived the last time. What stays is liburcu's own
- * record of a thread that calls it for the first time in that round, 128 bytes.
  */
 #include "group/thread.h"
 
@@ -17,26 +11,14 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <urcu/list.h>
 
-#include "base/lifeline.h"
 #include "base/mem.h"
-#include "percpu/thread.h"
-
-#define SWEEP_SPARE 64U
-
-struct attached {
-	struct cds_list_head node; /* all attached threads; threads lock */
-	struct memcg *home;        /* holds a reference; threads lock */
-	pid_t tid;                 /* of the thread; constant */
-	struct lifeline lifeline;  /* the thread's */
-};
+#include "base/tasks.h"
+#include "group/member.h"
+#include "group/slow.h"
 
 static struct lock threads_mutex = LOCK_INIT(LOCK_RANK_THREADS);
-static CDS_LIST_HEAD(attached_threads); /* struct attached; threads lock */
-static unsigned int nr_attached;        /* entries; threads lock */
-static unsigned int sweep_at;           /* entries that call for a sweep; threads lock */
-static pthread_key_t exit_key;          /* its destructor detaches */
+static pthread_key_t exit_key; /* its destructor detaches */
 
 void threads_lock(void)
 {
@@ -46,53 +28,6 @@ void threads_lock(void)
 void threads_unlock(void)
 {
 	lock_drop(&threads_mutex);
-}
-
-/* Threads lock. */
-static struct memcg *unhook(struct attached *entry)
-{
-	struct memcg *home = entry->home;
-
-	cds_list_del(&entry->node);
-	nr_attached--;
-	home->nr_threads--;
-	return home;
-}
-
-/* Drops the entries of threads that have ended, and were never detached: in @home, or all for NULL. How many? */
-static unsigned int sweep(const struct memcg *home)
-{
-	struct cds_list_head ended, *node, *next;
-	unsigned int nr = 0;
-
-	CDS_INIT_LIST_HEAD(&ended);
-	threads_lock();
-	for (node = attached_threads.next; node != &attached_threads; node = next) {
-		struct attached *entry = container_of(node, struct attached, node);
-
-		next = node->next;
-		if ((home && entry->home != home) || !lifeline_is_cut(&entry->lifeline))
-			continue;
-		unhook(entry);
-		cds_list_add_tail(&entry->node, &ended);
-		nr++;
-	}
-	if (!home)
-		sweep_at = 2 * nr_attached + SWEEP_SPARE;
-	threads_unlock();
-	for (node = ended.next; node != &ended; node = next) {
-		struct attached *entry = container_of(node, struct attached, node);
-
-		next = node->next;
-		memcg_put(entry->home);
-		mem_free(entry);
-	}
-	return nr;
-}
-
-bool threads_forget_ended(const struct memcg *home)
-{
-	return sweep(home) > 0;
 }
 
 /* By the thread itself. */
@@ -113,10 +48,11 @@ static void detach(void *value)
 	if (!entry)
 		return;
 	threads_lock();
-	home = unhook(entry);
-	threads_unlock();
-	self->home = NULL;
+	home = member_del(entry);
+	store_relaxed(&self->home, NULL);
 	self->attached = NULL;
+	threads_unlock();
+	kept_put(entry->kept);
 	entry_free(entry);
 	memcg_put(home);
 }
@@ -130,87 +66,95 @@ int thread_start(void)
 	return err;
 }
 
+bool threads_trylock(void)
+{
+	return lock_try_nowait(&threads_mutex);
+}
+
+void threads_untry(void)
+{
+	lock_drop_tried(&threads_mutex);
+}
+
+/* An entry whose thread's exit will find it; NULL: no memory. */
 static struct attached *entry_make(void)
 {
 	struct attached *entry = mem_zalloc(sizeof(*entry));
 
 	if (!entry)
 		return NULL;
+	if (pthread_setspecific(exit_key, entry)) {
+		mem_free(entry);
+		return NULL;
+	}
 	entry->tid = (pid_t)syscall(SYS_gettid);
+	entry->start = task_start(entry->tid);
 	lifeline_tie(&entry->lifeline);
 	return entry;
 }
 
-/* Moves the calling thread, whose entry is @entry; the old home's reference is the caller's to put. */
-static int attach_entry(struct attached *entry, struct memcg *group, struct memcg **old, bool *sweep_due)
+/* What an attach leaves behind, to be let go without the lock. */
+struct left {
+	struct memcg *home;     /* until now */
+	struct kept *kept;      /* what others moved the thread out of */
+	struct attached *entry; /* that another made for it */
+	bool sweep_due;         /* there are many */
+};
+
+/* Threads lock. The thread's own entry, or @fresh, which becomes it. */
+static void attach(struct thread_state *self, struct attached *fresh, struct memcg *group, struct left *left)
 {
-	*old = entry->home;
-	threads_lock();
-	if (memcg_dying(group)) {
-		threads_unlock();
-		return -ENODEV;
+	struct attached *entry = self->attached;
+
+	left->sweep_due = member_sweep_due();
+	if (entry) {
+		left->home = member_rehome(entry, group);
+		left->kept = entry->kept;
+		entry->kept = NULL;
+		return;
 	}
-	if (*old)
-		unhook(entry);
-	entry->home = memcg_get(group);
-	group->nr_threads++;
-	cds_list_add_tail(&entry->node, &attached_threads);
-	*sweep_due = ++nr_attached > sweep_at;
-	threads_unlock();
-	return 0;
+	left->entry = member_find(fresh->tid);
+	fresh->words = self;
+	member_add(fresh, group);
+	self->attached = fresh;
+	store_relaxed(&self->home, group);
+	if (left->entry) {
+		left->home = member_del(left->entry);
+		left->kept = left->entry->kept;
+	}
 }
 
 int memcg_attach(struct memcg *group)
 {
 	struct thread_state *self = thread_self();
-	struct attached *entry = self->attached;
-	struct memcg *old = NULL;
-	bool sweep_due = false;
-	int err;
+	struct attached *fresh = NULL;
+	struct left left = { .home = NULL };
+	int err = 0;
 
 	group = group ? group : memcg_root();
 	if (group == &unaccounted_group)
 		return -EINVAL;
-	if (!entry) {
-		entry = entry_make();
-		if (!entry)
+	if (!self->attached) {
+		fresh = entry_make();
+		if (!fresh)
 			return -ENOMEM;
 	}
-	err = attach_entry(entry, group, &old, &sweep_due);
-	if (err) {
-		if (!self->attached)
-			entry_free(entry);
-		return err;
-	}
-	self->attached = entry;
-	self->home = group;
-	memcg_put(old);
-	if (!old && pthread_setspecific(exit_key, entry)) {
-		detach(entry);
-		return -ENOMEM;
-	}
-	if (sweep_due)
-		sweep(NULL);
-	return 0;
-}
-
-int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *arg)
-{
-	struct cds_list_head *node;
-	int nr = 0;
-
-	threads_forget_ended(memcg);
 	threads_lock();
-	for (node = attached_threads.next; node != &attached_threads; node = node->next) {
-		struct attached *entry = container_of(node, struct attached, node);
-
-		if (entry->home == memcg) {
-			each(entry->tid, arg);
-			nr++;
-		}
-	}
+	if (memcg_dying(group))
+		err = -ENODEV;
+	else
+		attach(self, fresh, group, &left);
 	threads_unlock();
-	return nr;
+	if (err && fresh) {
+		pthread_setspecific(exit_key, NULL);
+		entry_free(fresh);
+	}
+	kept_put(left.kept);
+	memcg_put(left.home);
+	mem_free(left.entry);
+	if (left.sweep_due)
+		threads_forget_ended(NULL);
+	return err;
 }
 
 struct memcg *memcg_enter(struct memcg *group)
@@ -229,11 +173,15 @@ void memcg_leave(struct memcg *previous)
 
 struct memcg *memcg_current(void)
 {
-	const struct thread_state *self = thread_self();
+	struct thread_state *self = thread_self();
+	struct memcg *home;
 
 	if (self->current)
 		return self->current;
-	return self->home ? self->home : memcg_root();
+	if (unlikely(threads_unowned()) && self->looked != load_relaxed(&thread_moves))
+		thread_begin();
+	home = load_relaxed(&self->home);
+	return home ? home : memcg_root();
 }
 
 struct memcg *memcg_unaccounted(void)
@@ -247,9 +195,14 @@ const struct memcg_refusal *memcg_last_refusal(void)
 	return &thread_self()->refusal;
 }
 
+static struct attached *forking; /* entry of the thread that forks; NULL: none; threads lock */
+
 void thread_fork_prepare(void)
 {
+	struct attached *own = thread_self()->attached;
+
 	threads_lock();
+	forking = own ? own : member_find((pid_t)syscall(SYS_gettid));
 }
 
 void thread_fork_parent(void)
@@ -257,23 +210,23 @@ void thread_fork_parent(void)
 	threads_unlock();
 }
 
+/* The other threads are not in the child; the one that is has another tid. */
 void thread_fork_child(void)
 {
-	struct attached *own = thread_self()->attached;
-	struct cds_list_head *node, *next;
+	struct memcg *home = forking ? member_del(forking) : NULL;
+	struct attached *entry;
 
-	for (node = attached_threads.next; node != &attached_threads; node = next) {
-		struct attached *entry = container_of(node, struct attached, node);
-		struct memcg *home;
-
-		next = node->next;
-		if (entry == own) {
-			entry->tid = (pid_t)syscall(SYS_gettid);
-			lifeline_tie(&entry->lifeline);
-			continue;
-		}
-		home = unhook(entry);
+	while ((entry = member_any())) {
+		memcg_put(member_del(entry));
+		kept_put(entry->kept);
 		mem_free(entry);
+	}
+	if (forking) {
+		forking->tid = (pid_t)syscall(SYS_gettid);
+		forking->start = task_start(forking->tid);
+		if (forking->words)
+			lifeline_tie(&forking->lifeline);
+		member_add(forking, home);
 		memcg_put(home);
 	}
 	lock_reinit(&threads_mutex);

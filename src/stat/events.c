@@ -12,9 +12,21 @@ const char *const event_names[EVENT_NR] = {
 	[EVENT_SOCK_THROTTLED] = "sock_throttled",
 };
 
+/* Counts first, in one order with the look for listeners (N1). */
 void events_raise(struct events *events, enum memcg_event event)
 {
-	__atomic_fetch_add(&events->local[event], 1, __ATOMIC_RELAXED);
-	for (; events; events = events->parent)
-		__atomic_fetch_add(&events->total[event], 1, __ATOMIC_RELAXED);
+	atomic_add(&events->local[event], 1);
+	notify_changed(&events->files[EVENTS_LOCAL]);
+	for (; events; events = events->parent) {
+		atomic_add(&events->total[event], 1);
+		notify_changed(&events->files[EVENTS_TOTAL]);
+	}
+}
+
+void events_gone(struct events *events)
+{
+	unsigned int i;
+
+	for (i = 0; i < EVENTS_FILES; i++)
+		notify_gone(&events->files[i]);
 }

@@ -93,6 +93,7 @@ found() {
 
 @test "fault: freed before the grace period" {
 	found no-grace-period zombie 'use after free' 'freed by T3' 'FAULT +run_free\(\) src/group/house.c'
+	found no-grace-period events-unlisten 'use after free|closed descriptor' 'FAULT +[a-z_]+\(\) src/stat/notify.c'
 }
 
 @test "fault: add, then back off" {

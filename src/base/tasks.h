@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads of this process, as the kernel lists them; without stdio or allocation. */
+#ifndef BASE_TASKS_H
+#define BASE_TASKS_H
+
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+int tasks_each(void (*each)(pid_t tid, void *arg), void *arg); /* 0; negative errno: no /proc here */
+bool task_is_library(pid_t tid);                               /* is it one of the library's own, by its name? */
+uint64_t task_start(pid_t tid); /* when it began, by the kernel's ticks; 0: no thread of this process */
+
+#endif
