@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <memcg/heap.h>
 
+#include "support/backing.h"
 #include "support/forms.h"
 #include "support/machine.h"
 #include "support/tree.h"
@@ -268,6 +269,47 @@ static void what_cannot_be_had_leaves_no_trace(void **state)
 	memcg_free(aligned);
 }
 
+/* The allocator below has nothing: what was paid is paid back, what was there stays (A4). */
+static void the_allocator_refuses(void **state)
+{
+	static const size_t sizes[] = { 0, 100, 9000, 3 << 20 };
+	const struct memcg_backing usual = mem_backing;
+	char *block = memcg_malloc(300), *aligned = memcg_aligned_alloc(256, 300);
+	const int64_t before = paid();
+	unsigned long peak;
+	size_t i;
+
+	fill(block, 300);
+	fill(aligned, 300);
+	mem_backing = backing_counted;
+	for (i = 0; i < array_size(sizes); i++) {
+		peak = peak_of(tenant);
+		backing_left = 0;
+		errno = 0;
+		must(!memcg_malloc(sizes[i]) && errno == ENOMEM);
+		errno = 0;
+		must(!memcg_calloc(1, sizes[i]) && errno == ENOMEM);
+		errno = 0;
+		must(!memcg_aligned_alloc(64, sizes[i]) && errno == ENOMEM);
+		errno = 0;
+		must(!memcg_heap_alloc(tenant, 0, sizes[i], MEMCG_MAY_SLEEP) && errno == ENOMEM);
+		errno = 0;
+		must(!memcg_realloc(block, sizes[i]) && errno == ENOMEM);
+		errno = 0;
+		must(!memcg_realloc(aligned, sizes[i]) && errno == ENOMEM);
+		must(paid() == before);
+		must(memcg_heap_size(block) == 300 && filled(block, 300));
+		must(memcg_heap_size(aligned) == 300 && filled(aligned, 300));
+		must(sizes[i] < 1 << 20 || peak_of(tenant) == peak); /* what is large is paid for when it is there */
+		must(max_events_of(tenant) == 0);
+	}
+	backing_left = 1L << 60;
+	mem_backing = usual;
+	memcg_free(block);
+	memcg_free(aligned);
+	assert_int_equal(paid(), 0);
+}
+
 static void nobody_pays(void **state)
 {
 	void *block, *other;
@@ -315,6 +357,7 @@ static int run(void)
 		HEAP_TEST(realloc_pays_the_difference),
 		HEAP_TEST(sizes_that_cannot_be),
 		HEAP_TEST(a_refusal_is_enomem),
+		HEAP_TEST(the_allocator_refuses),
 		HEAP_TEST(nobody_pays),
 		HEAP_TEST(a_group_by_name_pays),
 		HEAP_TEST(what_cannot_be_had_leaves_no_trace),

@@ -106,6 +106,40 @@ static void a_chain_dies_at_once(void **state)
 	tree_is_empty();
 }
 
+/* What a dead owner has is its parent's: a move between the two, or between two dead ones, moves no page. */
+static void moves_among_the_dead_and_who_pays_for_them(void **state)
+{
+	struct memcg *parent = group_make(NULL, "parent"), *a = group_make(parent, "a"), *b = group_make(parent, "b");
+	struct memcg_objcg *up = memcg_objcg_get(parent), *dead = memcg_objcg_get(a), *other = memcg_objcg_get(b);
+	uint32_t ids[] = { objcg_id(dead), objcg_id(other) };
+	unsigned long usage;
+
+	assert_int_equal(memcg_charge_bytes(dead, 9000, 0), 0);
+	group_end(a);
+	group_end(b);
+	memcg_tick();
+	usage = usage_of(parent);
+	group_max(parent, usage); /* not a page more */
+	assert_int_equal(memcg_move_bytes(dead, other, 5000, 0), 0);
+	assert_int_equal(memcg_move_bytes(other, up, 2000, MEMCG_MAY_SLEEP), 0);
+	assert_int_equal(memcg_move_bytes(up, dead, 100, 0), 0);
+	assert_int_equal(usage_of(parent), usage);
+	assert_int_equal(max_events_of(parent), 0);
+	assert_int_equal(ledger_live_bytes(up), 9000);
+	memcg_uncharge_bytes(dead, 9000 - 5000 + 100);
+	memcg_uncharge_bytes(other, 5000 - 2000);
+	memcg_objcg_put(dead); /* with its last byte: gone */
+	memcg_objcg_put(other);
+	memcg_tick();
+	assert_false(owner_exists(ids[0]));
+	assert_false(owner_exists(ids[1]));
+	assert_int_equal(ledger_live_bytes(up), 1900);
+	memcg_uncharge_bytes(up, 1900);
+	memcg_objcg_put(up);
+	group_end(parent);
+	tree_is_empty();
+}
+
 /* A dead owner's charges are the parent's to refuse. */
 static void the_parent_refuses_for_the_dead(void **state)
 {
@@ -234,6 +268,7 @@ static int run(void)
 		cmocka_unit_test(a_dead_owner_is_not_taken_for_a_new_one),
 		cmocka_unit_test(an_owner_is_freed_in_any_order),
 		cmocka_unit_test(a_chain_dies_at_once),
+		cmocka_unit_test(moves_among_the_dead_and_who_pays_for_them),
 		cmocka_unit_test(the_parent_refuses_for_the_dead),
 		cmocka_unit_test(what_the_dead_left_refuses_nobody),
 		cmocka_unit_test(the_payer_dies_while_a_charge_waits),

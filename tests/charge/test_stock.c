@@ -53,6 +53,28 @@ static void nothing_and_too_much_are_refused(void **state)
 	tree_is_empty();
 }
 
+/* More than could ever have been charged: told, and no level is changed by it. */
+static void an_impossible_uncharge_changes_nothing(void **state)
+{
+	static const unsigned long sizes[] = { 1UL << 38, 1UL << 52, 1UL << 63, ~0UL };
+	struct memcg *memcg = group_make(NULL, "a");
+	uint64_t told = 0;
+	size_t i;
+
+	assert_int_equal(memcg_charge(memcg, 300, 0), 0);
+	for (i = 0; i < array_size(sizes); i++) {
+		memcg_uncharge(memcg, sizes[i]);
+		assert_int_equal(usage_of(memcg), 300);
+		assert_int_equal(usage_of(memcg_root()), 300);
+		assert_true(memcg->memory.underflows != told);
+		told = memcg->memory.underflows;
+	}
+	memcg_uncharge(memcg, 300);
+	assert_int_equal(memcg_destroy(memcg), 0);
+	memcg_put(memcg);
+	tree_is_empty();
+}
+
 /* Facts 15, quirk 2: n above the high mark passes the stock by, both ways. */
 static void large_charges_pass_by(void **state)
 {
@@ -279,6 +301,7 @@ static int run(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_charges_come_from_stock),
 		cmocka_unit_test(nothing_and_too_much_are_refused),
+		cmocka_unit_test(an_impossible_uncharge_changes_nothing),
 		cmocka_unit_test(large_charges_pass_by),
 		cmocka_unit_test(batches_grow),
 		cmocka_unit_test(swings_stay_in_bounds),

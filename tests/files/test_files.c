@@ -204,6 +204,27 @@ static uint64_t flushed(struct memcg *memcg, const char *name)
 	return value;
 }
 
+static void statistics_that_cannot_be(void **state)
+{
+	struct memcg *gone;
+	uint64_t value = 7;
+
+	(void)state;
+	assert_int_equal(memcg_stat_read(child, "nosuch", &value), -ENOENT);
+	assert_int_equal(memcg_stat_read(child, "", &value), -ENOENT);
+	assert_int_equal(memcg_stat_read(child, "ano", &value), -ENOENT);
+	assert_int_equal(memcg_stat_read(child, NULL, &value), -EINVAL);
+	assert_int_equal(memcg_stat_read(child, "anon", NULL), -EINVAL);
+	assert_int_equal(memcg_stat_read(memcg_unaccounted(), "anon", &value), -EINVAL);
+	assert_int_equal(memcg_stat_flush(memcg_unaccounted()), -EINVAL);
+	assert_int_equal(memcg_create(NULL, "gone", &gone), 0);
+	assert_int_equal(memcg_destroy(gone), 0);
+	assert_int_equal(memcg_stat_read(gone, "anon", &value), -ENODEV);
+	assert_int_equal(memcg_stat_flush(gone), -ENODEV);
+	memcg_put(gone);
+	assert_int_equal(value, 7);
+}
+
 static void stat_counts_heap(void **state)
 {
 	struct memcg_objcg *objcg = memcg_objcg_get(child);
@@ -317,10 +338,18 @@ static void files_under_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(fresh_group),      CASE(root_has_files),      CASE(read_only_files),
-		CASE(unknown_files),    CASE(truncated_reads),     CASE(stat_keys_in_order),
-		CASE(stat_counts_heap), CASE(amounts_and_events),  CASE(lowered_max_leaves_no_stock),
-		CASE(destroyed_group),  CASE(files_under_threads),
+		CASE(fresh_group),
+		CASE(root_has_files),
+		CASE(read_only_files),
+		CASE(unknown_files),
+		CASE(truncated_reads),
+		CASE(stat_keys_in_order),
+		CASE(statistics_that_cannot_be),
+		CASE(stat_counts_heap),
+		CASE(amounts_and_events),
+		CASE(lowered_max_leaves_no_stock),
+		CASE(destroyed_group),
+		CASE(files_under_threads),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

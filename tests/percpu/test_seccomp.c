@@ -43,15 +43,18 @@ static void refuse_membarrier(int err)
 	install(filter, array_size(filter));
 }
 
-/* The commands for restartable sequences only. */
-static void refuse_rseq_fence(void)
+/* The command for restartable sequences only, and the one that registers for it: by @registration. */
+static void refuse_rseq_fence(bool registration)
 {
 	struct sock_filter filter[] = {
 		LOAD(nr),
 		JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 4),
 		LOAD(args[0]),
 		JUMP(BPF_JMP | BPF_JEQ | BPF_K, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 1, 0),
-		JUMP(BPF_JMP | BPF_JEQ | BPF_K, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 1),
+		JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		     registration ? MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ :
+				    MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ,
+		     0, 1),
 		RET(SECCOMP_RET_ERRNO | EPERM),
 		RET(SECCOMP_RET_ALLOW),
 	};
@@ -166,10 +169,10 @@ static void no_membarrier_means_portable(void **state)
 		child_expect_ok(child_run(refused_from_the_start, &errors[i]));
 }
 
+/* Registered does not mean allowed. */
 static void rseq_fence_refused_before(const void *arg)
 {
-	(void)arg;
-	refuse_rseq_fence();
+	refuse_rseq_fence(*(const bool *)arg);
 	must(init(0, MEMCG_INDEX_AUTO) == 0);
 	must(!memcg_percpu.rseq);
 	whole_life();
@@ -185,7 +188,7 @@ static void rseq_fence_refused_after(const void *arg)
 	must(init(0, MEMCG_INDEX_AUTO) == 0);
 	must(memcg_create(NULL, "warm", &warm) == 0);
 	must(memcg_charge(warm, 3, 0) == 0);
-	refuse_rseq_fence();
+	refuse_rseq_fence(true);
 	whole_life();
 	memcg_uncharge(warm, 3);
 	must(memcg_destroy(warm) == 0);
@@ -196,8 +199,11 @@ static void rseq_fence_refused_after(const void *arg)
 
 static void fence_alone_refused(void **state)
 {
+	const bool registration[] = { true, false };
+
 	(void)state;
-	child_expect_ok(child_run(rseq_fence_refused_before, NULL));
+	child_expect_ok(child_run(rseq_fence_refused_before, &registration[0]));
+	child_expect_ok(child_run(rseq_fence_refused_before, &registration[1]));
 	child_expect_ok(child_run(rseq_fence_refused_after, NULL));
 }
 
@@ -251,7 +257,7 @@ static void no_system_call_per_operation(void **state)
 	size_t i;
 
 	(void)state;
-	if (!machine_own_calls_only())
+	if (!machine_own_only())
 		skip();
 	for (i = 0; i < array_size(how); i++)
 		child_expect_ok(child_run(silent, how[i]));
@@ -264,7 +270,7 @@ static void without_rseq(void)
 	must(init(0, MEMCG_INDEX_AUTO) == 0);
 	must(!memcg_percpu.rseq);
 	must(percpu_index_kind == MEMCG_INDEX_THREAD);
-	if (machine_own_calls_only())
+	if (machine_own_only())
 		silent_operations();
 	else
 		whole_life();

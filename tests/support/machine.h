@@ -26,8 +26,8 @@ static inline bool machine_valgrind(void)
 	return preload && strstr(preload, "/vgpreload_");
 }
 
-/* Are the system calls that the kernel sees the program's own and no other's? */
-static inline bool machine_own_calls_only(void)
+/* Are system calls and memory that the kernel sees the program's own and no other's? */
+static inline bool machine_own_only(void)
 {
 	return !SANITIZED && !machine_valgrind();
 }
@@ -49,16 +49,37 @@ static inline bool machine_mincore(void)
 	return told && !(before[0] & 1) && !(before[1] & 1) && (after[0] & 1) && !(after[1] & 1);
 }
 
-/* Sets the limit of address space, and tells whether it holds. */
-static inline bool machine_limit_space(size_t bytes)
+/* Bytes of what RLIMIT_AS or RLIMIT_DATA limits that the process has. */
+static inline size_t machine_has(int resource)
+{
+	unsigned long space, resident, shared, text, libraries, data;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	must(file &&
+	     fscanf(file, "%lu %lu %lu %lu %lu %lu", &space, &resident, &shared, &text, &libraries, &data) == 6);
+	fclose(file);
+	return (resource == RLIMIT_AS ? space : data) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Sets the limit of either, and tells whether it holds. */
+static inline bool machine_limit(int resource, size_t bytes)
 {
 	struct rlimit limit;
 
-	must(getrlimit(RLIMIT_AS, &limit) == 0);
+	must(getrlimit(resource, &limit) == 0);
 	limit.rlim_cur = bytes;
-	must(setrlimit(RLIMIT_AS, &limit) == 0);
-	must(getrlimit(RLIMIT_AS, &limit) == 0);
+	must(setrlimit(resource, &limit) == 0);
+	must(getrlimit(resource, &limit) == 0);
 	return limit.rlim_cur == bytes;
+}
+
+static inline void machine_limit_none(int resource)
+{
+	struct rlimit limit;
+
+	must(getrlimit(resource, &limit) == 0);
+	limit.rlim_cur = limit.rlim_max;
+	must(setrlimit(resource, &limit) == 0);
 }
 
 #endif
