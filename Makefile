@@ -14,7 +14,7 @@ MESON_ARGS ?=
 
 CHECKED = --buildtype=debugoptimized -Ddebug_asserts=true -Dtests=true
 TEST = $(MESON) test --print-errorlogs
-UNIT_SUITES = base percpu css counter group charge files semantics
+UNIT_SUITES = base percpu css counter stat group charge files semantics
 # Sanitized and emulated runs are slow: the time limits of tests grow.
 TEST_SLOW = $(TEST) --timeout-multiplier 10
 
@@ -102,8 +102,7 @@ coverage:
 	$(MESON) compile -C build-coverage
 	find build-coverage -name '*.gcda' -delete
 	$(TEST) -C build-coverage --no-suite stress --no-suite cli --timeout-multiplier 4
-	gcovr --root . --object-directory build-coverage --filter src/ --print-summary \
-		--exclude-throw-branches --gcov-ignore-parse-errors --fail-under-line $(COVERAGE_MIN)
+	scripts/coverage.py build-coverage $(COVERAGE_MIN)
 
 test-tsan:
 	@scripts/deps.sh ci

@@ -71,11 +71,6 @@ int house_start(bool threads)
 	return sem_init(&bell, 0, 0) ? -errno : 0;
 }
 
-bool house_idle(void)
-{
-	return load_acquire(&offline_nr) == 0;
-}
-
 void house_queue_offline(struct memcg *memcg)
 {
 	memcg->queue_next = NULL;
