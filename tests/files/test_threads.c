@@ -7,6 +7,7 @@
 #include <memcg/heap.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "charge/drain.h"
@@ -486,6 +487,35 @@ static void over_fork(void **state)
 	assert_int_equal(memcg_attach(NULL), 0);
 }
 
+/* When it began cannot be read while no descriptor is left: it is taken for itself, not for another. */
+static void no_descriptor_left(void **state)
+{
+	struct worker worker = { .group = a };
+	struct rlimit limit, none;
+
+	(void)state;
+	hire(&worker);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(put_tid(b, worker.tid), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	memcg_tick();
+	threads_settle();
+	order(&worker, CURRENT);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_ptr_equal(worker.group, b);
+	assert_true(listed(b, worker.tid));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	worker.group = a;
+	order(&worker, ATTACH);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(put_tid(b, worker.tid), 0);
+	order(&worker, CURRENT);
+	assert_ptr_equal(worker.group, b);
+	fire(&worker);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -503,6 +533,7 @@ int main(void)
 		CASE(over_fork),
 		CASE(same_tid_another_thread),
 		CASE(moved_thread_forks),
+		CASE(no_descriptor_left),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
