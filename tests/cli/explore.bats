@@ -156,14 +156,16 @@ refused() {
 	local pattern=$1
 	shift
 	run "$sim" "$@"
-	[ "$status" -eq 2 ] && [ "${#lines[@]}" -eq 1 ] && [[ $output == "memcg-sim: "*$pattern* ]] ||
-		{ echo "$*: $status: $output, not: $pattern"; return 1; }
+	if [ "$status" -ne 2 ] || [ "${#lines[@]}" -ne 1 ] || [[ $output != "memcg-sim: "*$pattern* ]]; then
+		echo "$*: $status: $output, not: $pattern"
+		return 1
+	fi
 }
 
 # broken PATTERN SED: the replay file, so edited, is refused.
 broken() {
 	sed -- "$2" good.replay >bad.replay
-	! cmp -s good.replay bad.replay
+	if cmp -s good.replay bad.replay; then return 1; fi
 	refused "bad.replay:$1" explore --replay bad.replay
 }
 
