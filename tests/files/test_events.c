@@ -439,12 +439,12 @@ static void handler(int sig)
 static void raised_by_a_handler(void **state)
 {
 	const struct itimerval fast = { { 0, 200 }, { 0, 200 } }, off = { { 0, 0 }, { 0, 0 } };
-	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 	unsigned int seen = 0, rounds = 0;
 	int fd = event_fd(parent, "memory.events");
 
 	(void)state;
-	assert_int_equal(sigaction(SIGALRM, &action, &old), 0);
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &fast, NULL), 0);
 	while (handled < 200) {
 		int other = event_fd(child, "memory.events.local");
@@ -457,7 +457,7 @@ static void raised_by_a_handler(void **state)
 		rounds++;
 	}
 	assert_int_equal(setitimer(ITIMER_REAL, &off, NULL), 0);
-	assert_int_equal(sigaction(SIGALRM, &old, NULL), 0);
+	signal(SIGALRM, SIG_IGN); /* one may be on its way still, under valgrind */
 	let_time_pass();
 	seen += told(fd);
 	assert_in_range(seen, 2, (unsigned int)handled);
