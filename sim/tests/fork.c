@@ -18,10 +18,7 @@ static void chain(void)
 
 static void pages(void)
 {
-	stage_charge(2, 2);
-	stage_uncharge(2, 1);
-	stage_charge(2, 20);
-	stage_uncharge(2, 21);
+	stage_swing(2);
 }
 
 static void bytes(void)

@@ -88,6 +88,14 @@ void stage_uncharge(unsigned int nr, unsigned long pages)
 	memcg_uncharge(stage[nr], pages);
 }
 
+void stage_swing(unsigned int nr)
+{
+	stage_charge(nr, 2);
+	stage_uncharge(nr, 1);
+	stage_charge(nr, 20);
+	stage_uncharge(nr, 21);
+}
+
 long stage_live(unsigned int nr)
 {
 	return sim_noted(nr);

@@ -30,7 +30,8 @@ void stage_set_max(unsigned int nr, unsigned long pages);
 void stage_charge(unsigned int nr, unsigned long pages);
 int stage_try(unsigned int nr, unsigned long pages, unsigned int flags);
 void stage_uncharge(unsigned int nr, unsigned long pages);
-long stage_live(unsigned int nr); /* pages charged by stage_*() to this very group */
+void stage_swing(unsigned int nr); /* few pages, then more than are in stock; all given back */
+long stage_live(unsigned int nr);  /* pages charged by stage_*() to this very group */
 
 /* The same in bytes, for an owner of group @nr. */
 int stage_try_bytes(struct memcg_objcg *owner, unsigned int nr, size_t bytes, unsigned int flags);

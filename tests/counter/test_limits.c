@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Limits that change, and numbers that are huge. */
-#include "support/child.h"
+#include "support/counters.h"
 
 #include <limits.h>
 #include <pthread.h>
-
-#include "counter/page_counter.h"
-
-static struct page_counter root, leaf;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&root, 0, sizeof(root));
-	memset(&leaf, 0, sizeof(leaf));
-	page_counter_init(&root, NULL);
-	page_counter_init(&leaf, &root);
-	return 0;
-}
-
-static bool charge(unsigned long nr)
-{
-	struct counter_refusal refusal;
-
-	return page_counter_try_charge(&leaf, NULL, nr, &refusal);
-}
 
 static void lowered_below_usage(void **state)
 {
@@ -163,7 +142,7 @@ static void max_word_is_no_limit(void **state)
 static void uncharge_too_much(const void *arg)
 {
 	(void)arg;
-	setup(NULL);
+	counters_make(NULL);
 	must(charge(3));
 	page_counter_uncharge(&leaf, NULL, 4);
 }
@@ -180,12 +159,12 @@ static void debug_builds_end_at_underflow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(lowered_below_usage, setup),
-		cmocka_unit_test_setup(version_wraps, setup),
-		cmocka_unit_test_setup(lowering_changes_the_word, setup),
-		cmocka_unit_test_setup(limit_moves_under_chargers, setup),
-		cmocka_unit_test_setup(huge_numbers, setup),
-		cmocka_unit_test_setup(max_word_is_no_limit, setup),
+		cmocka_unit_test_setup(lowered_below_usage, counters_make),
+		cmocka_unit_test_setup(version_wraps, counters_make),
+		cmocka_unit_test_setup(lowering_changes_the_word, counters_make),
+		cmocka_unit_test_setup(limit_moves_under_chargers, counters_make),
+		cmocka_unit_test_setup(huge_numbers, counters_make),
+		cmocka_unit_test_setup(max_word_is_no_limit, counters_make),
 		cmocka_unit_test(debug_builds_end_at_underflow),
 	};
 

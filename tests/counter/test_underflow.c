@@ -11,25 +11,7 @@
 #define MEMCG_DEBUG 0
 
 #include "counter/page_counter.c"
-
-static struct page_counter root, leaf;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&root, 0, sizeof(root));
-	memset(&leaf, 0, sizeof(leaf));
-	page_counter_init(&root, NULL);
-	page_counter_init(&leaf, &root);
-	return 0;
-}
-
-static bool charge(unsigned long nr)
-{
-	struct counter_refusal refusal;
-
-	return page_counter_try_charge(&leaf, NULL, nr, &refusal);
-}
+#include "support/counters.h"
 
 static void clamped_and_counted(void **state)
 {
@@ -37,7 +19,7 @@ static void clamped_and_counted(void **state)
 	size_t i;
 
 	for (i = 0; i < array_size(sizes); i++) {
-		setup(state);
+		counters_make(state);
 		assert_true(charge(3));
 		page_counter_uncharge(&leaf, NULL, sizes[i]);
 		assert_int_equal(counter_usage(leaf.word), 0);
@@ -101,9 +83,9 @@ static void racing_underflows_balance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(clamped_and_counted, setup),
-		cmocka_unit_test_setup(exact_uncharge_counts_nothing, setup),
-		cmocka_unit_test_setup(racing_underflows_balance, setup),
+		cmocka_unit_test_setup(clamped_and_counted, counters_make),
+		cmocka_unit_test_setup(exact_uncharge_counts_nothing, counters_make),
+		cmocka_unit_test_setup(racing_underflows_balance, counters_make),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

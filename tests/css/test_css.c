@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* The hierarchy node alone: references, counts of descendants, ancestors. */
-#include "support/child.h"
-
-#include "css/css.h"
-#include "group/group.h"
+#include "support/css.h"
+#include "support/start.h"
 
 /* root - a - b - c, and root - d - e */
 static struct css *root, *a, *b, *c, *d, *e;
 
-static struct css *make(struct css *parent)
-{
-	struct css *css = aligned_alloc(PAIR_SIZE, sizeof(*css));
-
-	assert_non_null(css);
-	memset(css, 0, sizeof(*css));
-	assert_int_equal(css_init(css, parent), 0);
-	css_link(css);
-	return css;
-}
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options),
-					 .flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS };
-
-	(void)state;
-	return memcg_init(&options);
-}
-
 static int setup(void **state)
 {
 	(void)state;
-	root = make(NULL);
-	a = make(root);
-	b = make(a);
-	c = make(b);
-	d = make(root);
-	e = make(d);
+	root = css_make(NULL);
+	a = css_make(root);
+	b = css_make(a);
+	c = css_make(b);
+	d = css_make(root);
+	e = css_make(d);
 	return 0;
 }
 
@@ -113,7 +91,7 @@ static void references(void **state)
 
 	(void)state;
 	assert_int_equal(root->refs, 4); /* online, handle, two children */
-	leaf = make(e);
+	leaf = css_make(e);
 	assert_int_equal(e->refs, 3);
 	assert_true(css_tryget(leaf));
 	assert_int_equal(leaf->refs, 3);
@@ -132,7 +110,7 @@ static void dying_is_counted_until_freed(void **state)
 	struct css *leaf;
 
 	(void)state;
-	leaf = make(c);
+	leaf = css_make(c);
 	assert_int_equal(root->nr_descendants, 6);
 	assert_false(css_dying(leaf));
 	css_unlink(leaf);
@@ -179,5 +157,5 @@ int main(void)
 		cmocka_unit_test(a_put_too_many_is_fatal),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_usual, NULL);
 }

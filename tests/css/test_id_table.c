@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* D3: numbers are dense and reused; number and generation together never name two objects. */
-#include "support/child.h"
+#include "support/start.h"
 
 #include <pthread.h>
 
 #include "css/id_table.h"
 #include "group/group.h"
 
-static struct id_table table;
-
-static int setup(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options),
-					 .flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS };
-
-	(void)state;
-	return memcg_init(&options); /* numbers have blocks in the areas */
-}
+static struct id_table table; /* its numbers have blocks in the areas */
 
 static void dense_from_one(void **state)
 {
@@ -152,5 +143,5 @@ int main(void)
 		cmocka_unit_test(memcg_ids_never_return),
 	};
 
-	return cmocka_run_group_tests(tests, setup, NULL);
+	return cmocka_run_group_tests(tests, start_usual, NULL);
 }

@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Pre-order walks, and what is removed or added under their feet: what is there all along is met once. */
-#include "support/child.h"
-
-#include "css/css.h"
-#include "group/group.h"
+#include "support/css.h"
+#include "support/start.h"
 
 #define NODES 40 /* a heap of three: node i hangs below (i - 1) / 3 */
 
 static struct css *nodes[NODES + 8];
 static unsigned int met[NODES + 8];
-
-static struct css *make(struct css *parent)
-{
-	struct css *css = aligned_alloc(PAIR_SIZE, sizeof(*css));
-
-	assert_non_null(css);
-	memset(css, 0, sizeof(*css));
-	assert_int_equal(css_init(css, parent), 0);
-	css_link(css);
-	return css;
-}
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options),
-					 .flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS };
-
-	(void)state;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -38,7 +16,7 @@ static int setup(void **state)
 	memset(nodes, 0, sizeof(nodes));
 	memset(met, 0, sizeof(met));
 	for (i = 0; i < NODES; i++)
-		nodes[i] = make(i ? nodes[(i - 1) / 3] : NULL);
+		nodes[i] = css_make(i ? nodes[(i - 1) / 3] : NULL);
 	return 0;
 }
 
@@ -128,26 +106,40 @@ static void stays_below_top(void **state)
 	assert_null(css_next(nodes[NODES - 1], nodes[NODES - 1]));
 }
 
-/* For each node as victim, when the walk stands on it: with all below it. */
+/* Walks all of a new tree, and removes what @removes says when it stands on @at. */
+static void walk_removing(int at, void (*removes)(int at, char *removed))
+{
+	char removed[NODES] = { 0 };
+	struct css *pos = NULL;
+
+	teardown(NULL);
+	setup(NULL);
+	while ((pos = css_next(pos, nodes[0]))) {
+		met[index_of(pos)]++;
+		if (pos == nodes[at])
+			removes(at, removed);
+	}
+	expect_each_once(removed);
+	assert_int_equal(met[at], 1);
+}
+
+/* Each node with all below it. */
 static void removal_of_the_position(void **state)
 {
 	int victim;
 
 	(void)state;
-	for (victim = 1; victim < NODES; victim++) {
-		char removed[NODES] = { 0 };
-		struct css *pos = NULL;
+	for (victim = 1; victim < NODES; victim++)
+		walk_removing(victim, remove_tree);
+}
 
-		teardown(NULL);
-		setup(NULL);
-		while ((pos = css_next(pos, nodes[0]))) {
-			met[index_of(pos)]++;
-			if (pos == nodes[victim])
-				remove_tree(victim, removed);
-		}
-		expect_each_once(removed);
-		assert_int_equal(met[victim], 1);
-	}
+static void remove_with_neighbours(int at, char *removed)
+{
+	remove_tree(at, removed);
+	if (at + 1 < NODES && (at - 1) / 3 == at / 3)
+		remove_tree(at + 1, removed);
+	if (at > 1 && (at - 1) / 3 == (at - 2) / 3)
+		remove_tree(at - 1, removed);
 }
 
 /* The position and the sibling that would have been next, and the one before. */
@@ -156,24 +148,8 @@ static void removal_of_neighbours(void **state)
 	int at;
 
 	(void)state;
-	for (at = 1; at < NODES; at++) {
-		char removed[NODES] = { 0 };
-		struct css *pos = NULL;
-
-		teardown(NULL);
-		setup(NULL);
-		while ((pos = css_next(pos, nodes[0]))) {
-			met[index_of(pos)]++;
-			if (pos != nodes[at])
-				continue;
-			remove_tree(at, removed);
-			if (at + 1 < NODES && (at - 1) / 3 == at / 3)
-				remove_tree(at + 1, removed);
-			if (at > 1 && (at - 1) / 3 == (at - 2) / 3)
-				remove_tree(at - 1, removed);
-		}
-		expect_each_once(removed);
-	}
+	for (at = 1; at < NODES; at++)
+		walk_removing(at, remove_with_neighbours);
 }
 
 /* Everything goes but the way to the root, while the walk is at the deepest. */
@@ -214,9 +190,9 @@ static void additions(void **state)
 		met[i]++;
 		assert_true(met[i] == 1);
 		if (i == 5 || i == 1 || i == NODES - 1)
-			nodes[added++] = make(pos);
+			nodes[added++] = css_make(pos);
 		if (i == 4)
-			nodes[added++] = make(nodes[0]);
+			nodes[added++] = css_make(nodes[0]);
 	}
 	expect_each_once(none);
 	assert_int_equal(added, NODES + 4);
@@ -233,5 +209,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(additions, setup, teardown),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_usual, NULL);
 }

@@ -13,38 +13,20 @@
 #include "base/mem.h"
 #include "charge/drain.h"
 #include "group/group.h"
-#include "support/backing.h"
+#include "support/family.h"
+#include "support/start.h"
 
 #define INTERVAL_US (NOTIFY_INTERVAL_NS / 1000)
 
-static struct memcg *parent, *child;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
-
 static int setup(void **state)
 {
-	(void)state;
-	return memcg_create(NULL, "parent", &parent) || memcg_create(parent, "child", &child) ||
-	       memcg_write(child, "memory.max", "0", 1) != 1;
+	return family_make(state) || memcg_write(child, "memory.max", "0", 1) != 1;
 }
 
+/* No listener was forgotten. */
 static int teardown(void **state)
 {
-	(void)state;
-	if (!memcg_dying(child))
-		assert_int_equal(memcg_destroy(child), 0);
-	memcg_put(child);
-	assert_int_equal(memcg_destroy(parent), 0);
-	memcg_put(parent);
-	memcg_tick();
-	assert_int_equal(memcg_root()->css.nr_dying, 0); /* no listener was forgotten */
+	family_end(state);
 	assert_false(notify_wanted());
 	return 0;
 }
@@ -724,5 +706,5 @@ int main(void)
 		CASE(function_forks),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_counted, NULL);
 }

@@ -9,16 +9,9 @@
 
 #include "base/mem.h"
 #include "group/group.h"
+#include "support/start.h"
 
 static struct memcg *group;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .flags = MEMCG_INIT_NO_HOST_MAX };
-
-	(void)state;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -156,5 +149,5 @@ int main(void)
 		CASE(ends_itself_there),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_threaded, NULL);
 }

@@ -9,34 +9,8 @@
 
 #include "charge/drain.h"
 #include "group/group.h"
-
-static struct memcg *parent, *child;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .flags = MEMCG_INIT_NO_HOST_MAX };
-
-	(void)state;
-	return memcg_init(&options);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	return memcg_create(NULL, "parent", &parent) || memcg_create(parent, "child", &child);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (!child->css.flags)
-		assert_int_equal(memcg_destroy(child), 0);
-	memcg_put(child);
-	assert_int_equal(memcg_destroy(parent), 0);
-	memcg_put(parent);
-	memcg_tick();
-	return 0;
-}
+#include "support/family.h"
+#include "support/start.h"
 
 static char text[8192];
 
@@ -333,7 +307,7 @@ static void files_under_threads(void **state)
 	assert_string_equal(read_file(parent, "memory.current"), "0\n");
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, family_make, family_end)
 
 int main(void)
 {
@@ -352,5 +326,5 @@ int main(void)
 		CASE(files_under_threads),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_threaded, NULL);
 }

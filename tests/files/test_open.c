@@ -9,37 +9,8 @@
 
 #include "charge/drain.h"
 #include "files/open.h"
-#include "support/backing.h"
-
-static struct memcg *parent, *child;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	return memcg_create(NULL, "parent", &parent) || memcg_create(parent, "child", &child);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	if (!memcg_dying(child))
-		assert_int_equal(memcg_destroy(child), 0);
-	memcg_put(child);
-	assert_int_equal(memcg_destroy(parent), 0);
-	memcg_put(parent);
-	memcg_tick();
-	assert_int_equal(memcg_root()->css.nr_dying, 0); /* no open file was forgotten */
-	return 0;
-}
+#include "support/family.h"
+#include "support/start.h"
 
 static struct memcg_file *open_file(const char *name, int flags)
 {
@@ -330,7 +301,7 @@ static void descriptor_of_destroyed(void **state)
 	memcg_file_close(events);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, family_make, family_end)
 
 int main(void)
 {
@@ -347,5 +318,5 @@ int main(void)
 		CASE(descriptor_of_destroyed),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_counted, NULL);
 }

@@ -9,19 +9,11 @@
 #include <memcg/files.h>
 
 #include "group/group.h"
+#include "support/start.h"
 
 static struct memcg *group;
 static struct record record;
 static char text[8192];
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options) };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -698,5 +690,5 @@ int main(void)
 		CASE(joins),         CASE(controllers),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_usual, NULL);
 }

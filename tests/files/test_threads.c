@@ -16,17 +16,9 @@
 #include "group/member.h"
 #include "group/thread.h"
 #include "percpu/thread.h"
+#include "support/start.h"
 
 static struct memcg *a, *b, *below;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options) };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -549,5 +541,5 @@ int main(void)
 		CASE(no_descriptor_left),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_usual, NULL);
 }

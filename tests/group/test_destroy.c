@@ -10,34 +10,16 @@
 #include "charge/drain.h"
 #include "group/group.h"
 #include "group/objcg.h"
-#include "support/backing.h"
+#include "support/start.h"
 
 static struct memcg *root;
-static long live_before;
 
 static int start(void **state)
 {
-	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
-	int err;
+	int err = start_counted(state);
 
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	err = memcg_init(&options);
 	root = err ? NULL : memcg_root();
 	return err;
-}
-
-static int setup(void **state)
-{
-	struct memcg *warm;
-
-	(void)state;
-	if (memcg_create(NULL, "warm", &warm) || memcg_destroy(warm))
-		return -1;
-	memcg_put(warm);
-	memcg_tick();
-	live_before = backing_live;
-	return 0;
 }
 
 static int teardown(void **state)
@@ -363,7 +345,7 @@ static void destroyed_under_chargers(void **state)
 	}
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, live_setup, teardown)
 
 int main(void)
 {

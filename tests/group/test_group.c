@@ -5,33 +5,9 @@
 #include <memcg/files.h>
 
 #include "group/group.h"
-#include "support/backing.h"
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
+#include "support/start.h"
 
 /* Each test leaves an empty tree, and no memory behind that was not there before (D1). */
-static long live_before;
-
-static int setup(void **state)
-{
-	struct memcg *warm;
-
-	(void)state;
-	if (memcg_create(NULL, "warm", &warm) || memcg_destroy(warm))
-		return -1;
-	memcg_put(warm);
-	memcg_tick();
-	live_before = backing_live;
-	return 0;
-}
-
 static int teardown(void **state)
 {
 	(void)state;
@@ -330,7 +306,7 @@ static void a_thousand_names(void **state)
 		assert_int_equal(memcg_destroy(groups[i]), 0);
 		memcg_put(groups[i]);
 	}
-	setup(state); /* what the table has grown to stays */
+	live_setup(state); /* what the table has grown to stays */
 }
 
 /* The process' own cgroup limits the root, unless told not to. */
@@ -365,7 +341,7 @@ static void root_limit(void **state)
 	child_expect_ok(child_exec("by-default", NULL));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, live_setup, teardown)
 
 int main(int argc, char **argv)
 {
@@ -384,5 +360,5 @@ int main(int argc, char **argv)
 	};
 
 	child_main(argc, argv, cases, array_size(cases));
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_counted, NULL);
 }

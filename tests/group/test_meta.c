@@ -29,12 +29,6 @@ static unsigned long exact_usage(struct memcg *memcg)
 	return usage_of(memcg);
 }
 
-static void destroy(struct memcg *memcg)
-{
-	must(memcg_destroy(memcg) == 0);
-	memcg_put(memcg);
-}
-
 static void costs(const void *arg)
 {
 	enum {
@@ -59,12 +53,12 @@ static void costs(const void *arg)
 	must(key(groups[0], "kernel") == 0 && key(groups[0], "percpu") == 0);
 	must(key(top, "anon") == 0);
 	for (i = 0; i < NR; i++)
-		destroy(groups[i]);
+		group_end(groups[i]);
 	memcg_tick();
 	memcg_tick();
 	must(exact_usage(top) == 0);
 	must(key(top, "kernel") == 0 && key(top, "slab_unreclaimable") == 0 && key(top, "percpu") == 0);
-	destroy(top);
+	group_end(top);
 	memcg_tick();
 	must(exact_usage(memcg_root()) == 0 && key(memcg_root(), "kernel") == 0);
 	stat_conserved();
@@ -117,7 +111,7 @@ static void parent_dies(const void *arg)
 	mid = group_make(top, "mid");
 	leaf = group_make(mid, "leaf");
 	must(memcg_destroy(leaf) == 0); /* its handle stays */
-	destroy(mid);
+	group_end(mid);
 	memcg_tick();
 	must(key(top, "kernel") == exact_usage(top) * MEMCG_PAGE_SIZE && exact_usage(top) > 0);
 	memcg_put(leaf);

@@ -11,19 +11,10 @@
 #include "group/group.h"
 #include "group/thread.h"
 #include "percpu/thread.h"
-#include "support/backing.h"
 #include "support/robust.h"
+#include "support/start.h"
 
 static struct memcg *a, *b;
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .backing = &backing_counted };
-
-	(void)state;
-	options.flags = MEMCG_INIT_NO_HOST_MAX | MEMCG_INIT_NO_THREADS;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -412,5 +403,5 @@ int main(void)
 		CASE(refusals_are_a_threads_own),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_counted, NULL);
 }

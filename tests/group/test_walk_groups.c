@@ -6,18 +6,11 @@
 #include <pthread.h>
 
 #include "group/group.h"
+#include "support/start.h"
 
 #define STAYING 60
 
 static struct memcg *top, *staying[STAYING];
-
-static int start(void **state)
-{
-	struct memcg_options options = { .size = sizeof(options), .flags = MEMCG_INIT_NO_HOST_MAX };
-
-	(void)state;
-	return memcg_init(&options);
-}
 
 static int setup(void **state)
 {
@@ -242,5 +235,5 @@ int main(void)
 		CASE(walks_beside_changes),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, start_threaded, NULL);
 }

@@ -3,7 +3,7 @@
  * Start options: each kind of index, each form, more areas than CPUs, and what is refused.
  * Each start is a process of its own.
  */
-#include "support/child.h"
+#include "support/tree.h"
 
 #include <memcg/files.h>
 #include <pthread.h>
@@ -16,14 +16,6 @@ static struct memcg_options base_options(void)
 	struct memcg_options options = { .size = sizeof(options), .flags = MEMCG_INIT_NO_HOST_MAX };
 
 	return options;
-}
-
-static unsigned long current(struct memcg *group)
-{
-	char text[32];
-
-	must(memcg_read(group, "memory.current", text, sizeof(text)) > 0);
-	return strtoul(text, NULL, 10);
 }
 
 #define WORKERS 8
@@ -61,10 +53,10 @@ static void use_it(void)
 	must(memcg_charge(shared, 3, 0) == 0);
 	must(memcg_destroy(shared) == 0);
 	memcg_tick();
-	must(current(parent) == 3 * MEMCG_PAGE_SIZE);
+	must(group_current(parent) == 3 * MEMCG_PAGE_SIZE);
 	memcg_uncharge(shared, 3);
-	must(current(parent) == 0);
-	must(current(NULL) == 0);
+	must(group_current(parent) == 0);
+	must(group_current(NULL) == 0);
 	memcg_put(shared);
 	memcg_put(parent);
 }

@@ -5,6 +5,7 @@
  * any form: a filter that allows none but the end of the process watches.
  */
 #include "support/machine.h"
+#include "support/tree.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -91,14 +92,6 @@ static void *churns(void *arg)
 	return NULL;
 }
 
-static unsigned long current(struct memcg *group)
-{
-	char text[32];
-
-	must(memcg_read(group, "memory.current", text, sizeof(text)) > 0);
-	return strtoul(text, NULL, 10);
-}
-
 static void churn(void)
 {
 	pthread_t threads[3];
@@ -127,7 +120,7 @@ static void whole_life(void)
 	memcg_uncharge(leaf, 1024);
 	must(memcg_destroy(leaf) == 0);
 	memcg_tick();
-	must(current(top) == 0);
+	must(group_current(top) == 0);
 	memcg_put(leaf);
 	must(memcg_destroy(top) == 0);
 	memcg_put(top);
@@ -149,7 +142,7 @@ static void after_filter(void)
 	must(init(0, MEMCG_INDEX_AUTO) == 0);
 	must(!memcg_percpu.rseq);
 	whole_life();
-	must(current(NULL) == 0);
+	must(group_current(NULL) == 0);
 }
 
 /* A filter is kept over exec: liburcu too meets it from its start. */
@@ -176,7 +169,7 @@ static void rseq_fence_refused_before(const void *arg)
 	must(init(0, MEMCG_INDEX_AUTO) == 0);
 	must(!memcg_percpu.rseq);
 	whole_life();
-	must(current(NULL) == 0);
+	must(group_current(NULL) == 0);
 }
 
 /* Only the fence is lost: exactness by waiting, no stock any more. */
@@ -194,7 +187,7 @@ static void rseq_fence_refused_after(const void *arg)
 	must(memcg_destroy(warm) == 0);
 	memcg_put(warm);
 	memcg_tick();
-	must(current(NULL) == 0);
+	must(group_current(NULL) == 0);
 }
 
 static void fence_alone_refused(void **state)

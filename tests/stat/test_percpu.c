@@ -20,12 +20,6 @@ static void start(unsigned int nr_cpus, unsigned int nr_nodes)
 	must(memcg_init(&options) == 0);
 }
 
-static void destroy(struct memcg *memcg)
-{
-	must(memcg_destroy(memcg) == 0);
-	memcg_put(memcg);
-}
-
 /* Resident pages of the stripe that @memcg's block on @index is in. */
 static size_t resident(const struct memcg *memcg, unsigned int index)
 {
@@ -97,7 +91,7 @@ static void again(const void *arg)
 	for (item = 0; item < STAT_NR; item++)
 		stat_mod(first, 0, (enum stat_item)item, -1);
 	must(!all_zero(first));
-	destroy(first);
+	group_end(first);
 	memcg_tick();
 	second = group_make(NULL, "second");
 	must(second->stat->number == number);
@@ -136,7 +130,7 @@ static void chunks(const void *arg)
 		for (i = 0; i < NR; i++) {
 			must(stat_node_state(groups[i]->stat, i % 4, STAT_FILE) == i + 1);
 			memcg_mod_node(groups[i], i % 4, STAT_FILE, -(long)i - 1);
-			destroy(groups[i]);
+			group_end(groups[i]);
 		}
 		memcg_tick();
 		memcg_tick();
@@ -196,7 +190,7 @@ static void late(const void *arg)
 	rstat_flush(memcg_root()->stat);
 	must(stat_state(memcg_root()->stat, STAT_SHMEM) == 7);
 	must(stat_node_local(group->stat, 0, STAT_SHMEM) == 7);
-	destroy(group);
+	group_end(group);
 	memcg_tick();
 	must(stat_state(memcg_root()->stat, STAT_SHMEM) == 7);
 }
@@ -268,7 +262,7 @@ static void scarce(const void *arg)
 	must(memcg_init(&options) == 0);
 	group = group_make(NULL, "a");
 	number = group->stat->number;
-	destroy(group);
+	group_end(group);
 	memcg_tick();
 	for (i = 0; err; i++) {
 		must(i < 100);

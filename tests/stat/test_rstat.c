@@ -14,18 +14,12 @@ static void make_tree(void)
 	other = group_make(NULL, "other");
 }
 
-static void destroy(struct memcg *memcg)
-{
-	must(memcg_destroy(memcg) == 0);
-	memcg_put(memcg);
-}
-
 static void destroy_tree(void)
 {
-	destroy(leaf);
-	destroy(mid);
-	destroy(top);
-	destroy(other);
+	group_end(leaf);
+	group_end(mid);
+	group_end(top);
+	group_end(other);
 	memcg_tick();
 	memcg_tick();
 }
@@ -113,7 +107,7 @@ static void visits(void)
 		snprintf(path, sizeof(path), "other/g%u", i);
 		must(memcg_open(path, &memcg) == 0);
 		memcg_put(memcg);
-		destroy(memcg);
+		group_end(memcg);
 	}
 	memcg_tick();
 	memcg_mod_node(leaf, 0, STAT_ANON, -1);
@@ -208,7 +202,7 @@ static void death(void)
 	memcg_mod_node(leaf, nodes_nr - 1, STAT_ANON, 40);
 	memcg_count_event(leaf, STAT_PGFAULT, 7);
 	kept = memcg_get(leaf);
-	destroy(leaf);
+	group_end(leaf);
 	memcg_tick();
 	flush_all();
 	must(stat_state(mid->stat, STAT_ANON) == 40 && stat_state(mid->stat, STAT_PGFAULT) == 7);
@@ -221,15 +215,15 @@ static void death(void)
 	must(stat_state(mid->stat, STAT_ANON) == 20 && stat_state(mid->stat, STAT_PGFAULT) == 8);
 	must(stat_node_local(mid->stat, nodes_nr - 1, STAT_ANON) == 20);
 	stat_conserved();
-	destroy(mid);
-	destroy(top);
+	group_end(mid);
+	group_end(top);
 	memcg_tick();
 	/* The nearest living one is the root now. */
 	memcg_mod_node(kept, nodes_nr - 1, STAT_ANON, -20);
 	flush_all();
 	must(stat_state(memcg_root()->stat, STAT_ANON) == 0);
 	memcg_put(kept);
-	destroy(other);
+	group_end(other);
 	memcg_tick();
 	memcg_tick();
 	stat_conserved();

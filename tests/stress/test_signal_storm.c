@@ -3,9 +3,6 @@
  * A timer of 10 kHz on every thread, whose handler charges and uncharges (B4), while the threads charge, create,
  * destroy, drain, and fork. Nothing dead-locks, and no page or byte is lost.
  */
-#include <sys/syscall.h>
-#include <time.h>
-
 #include "support/forms.h"
 #include "support/stress.h"
 #include "support/tree.h"
@@ -57,18 +54,6 @@ static void handler(int sig)
 		give_back();
 }
 
-static timer_t timer_begin(void)
-{
-	struct itimerspec every = { .it_interval = { 0, 100000 }, .it_value = { 0, 100000 } };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	timer_t timer;
-
-	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-	must(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-	must(timer_settime(timer, 0, &every, NULL) == 0);
-	return timer;
-}
-
 static void storm_begin(unsigned int nr, timer_t *timer)
 {
 	sigset_t set;
@@ -77,7 +62,7 @@ static void storm_begin(unsigned int nr, timer_t *timer)
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	held.state = nr + 1;
-	*timer = timer_begin();
+	*timer = stress_timer();
 }
 
 static void storm_end(timer_t timer)

@@ -4,9 +4,6 @@
  * while they are counted for, flushes of parts, readers. No count is lost or doubled, at any level, per
  * item and node (U1, R1, C3); readers lag by no more than they may (C1).
  */
-#include <sys/syscall.h>
-#include <time.h>
-
 #include "support/stat_tree.h"
 #include "support/stress.h"
 
@@ -55,18 +52,6 @@ static void handler(int sig)
 	__atomic_fetch_add(&mine->lag, 3, __ATOMIC_SEQ_CST);
 }
 
-static timer_t timer_begin(void)
-{
-	struct itimerspec every = { .it_interval = { 0, 100000 }, .it_value = { 0, 100000 } };
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	timer_t timer;
-
-	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
-	must(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
-	must(timer_settime(timer, 0, &every, NULL) == 0);
-	return timer;
-}
-
 /* Counts for a group that dies meanwhile, through a reference of its own. */
 static void count_brief(uint32_t *state)
 {
@@ -93,7 +78,7 @@ static void counter(unsigned int nr, void *arg)
 	(void)arg;
 	mine = &counted[nr];
 	mine->state = 7 + nr;
-	timer = timer_begin();
+	timer = stress_timer();
 	while (!load_relaxed(&stop)) {
 		count_once(&state);
 		count_brief(&state);

@@ -6,6 +6,9 @@
 #ifndef SUPPORT_STRESS_H
 #define SUPPORT_STRESS_H
 
+#include <sys/syscall.h>
+#include <time.h>
+
 #include "base/mem.h"
 #include "support/forms.h"
 
@@ -45,6 +48,19 @@ static inline uint64_t stress_until(double full)
 static inline bool stress_goes_on(uint64_t until)
 {
 	return clock_ns() < until;
+}
+
+/* Signals the calling thread with SIGUSR1 ten thousand times a second. */
+static inline timer_t stress_timer(void)
+{
+	struct itimerspec every = { .it_interval = { 0, 100000 }, .it_value = { 0, 100000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	timer_t timer;
+
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	must(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+	must(timer_settime(timer, 0, &every, NULL) == 0);
+	return timer;
 }
 
 static inline void stress_watchdog(void)

@@ -44,6 +44,15 @@ static inline void group_max_none(struct memcg *memcg)
 	must(memcg_write(memcg, "memory.max", "max", 3) == 3);
 }
 
+/* As the file has it, in bytes. */
+static inline unsigned long group_current(struct memcg *memcg)
+{
+	char text[32];
+
+	must(memcg_read(memcg, "memory.current", text, sizeof(text)) > 0);
+	return strtoul(text, NULL, 10);
+}
+
 static inline unsigned long peak_of(const struct memcg *memcg)
 {
 	return load_relaxed(&memcg->memory.watermark);
