@@ -28,7 +28,7 @@ struct memcg {
 	struct events events;       /* memory.events */
 	uint32_t max_depth;         /* cgroup.max.depth; tree lock */
 	uint32_t max_descendants;   /* cgroup.max.descendants; tree lock */
-	uint32_t nr_threads;        /* attached threads; threads lock */
+	uint32_t nr_threads;        /* attached threads; threads lock, read anywhere */
 	uint32_t threads_below;     /* the same, with those of all groups below; threads lock, read anywhere */
 	uint32_t oom_group;         /* memory.oom.group; relaxed */
 	struct memcg_file *peaks;   /* open files that have reset memory.peak; tree lock */
