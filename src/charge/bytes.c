@@ -84,6 +84,8 @@ noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned 
 		return -ENOMEM;
 	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
 		return 0;
+	if (flags & MEMCG_MAY_SLEEP)
+		group_control_check();
 	while (!ret) {
 		struct counter_refusal refusal;
 		struct memcg_objcg *living;

@@ -32,7 +32,7 @@ int threads_write(struct memcg *memcg, const char *text)
 	if (!tid || tid == (int)syscall(SYS_gettid))
 		return memcg_attach(memcg);
 	/* As the kernel's own threads: ours are nobody's. */
-	if (tid == house_thread_id())
+	if (tid == house_thread_id() || tid == load_relaxed(&group_control_tid))
 		return -EINVAL;
 	ret = thread_move(memcg, tid);
 	/* It has to meet a slow section to know. The home of who never attached is the root: no stock is left to serve it. */

@@ -67,8 +67,8 @@ extern struct id_table objcg_ids;
 extern struct memcg unaccounted_group;
 
 /*
- * Steps that the charge floor does for this one: registered by a constructor there. All are NULL in a
- * program that links the archive and charges nothing: that floor is not in it.
+ * Steps that upper floors do for this one: registered by constructors there. Those of a floor are NULL in a
+ * program that links the archive and uses nothing of that floor: it is not in it.
  * drain_dying: take all stock of dying groups and dead owners back to the counters.
  */
 struct group_steps {
@@ -77,8 +77,19 @@ struct group_steps {
 	void (*fork_prepare)(void); /* takes the drain lock */
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
+	void (*control_open)(void); /* opens the socket that a forked child wants */
+	void (*control_tick)(void); /* serves it, where there is no thread */
 };
 extern struct group_steps group_steps;
+extern pid_t group_control_tid;       /* of the thread that serves the control socket, 0: none; atomic */
+extern uint32_t group_control_wanted; /* 1: this child of a fork wants a control socket of its own; atomic */
+
+/* In calls of thread or may-sleep context, with no lock held and outside read sections: a good moment to open it. */
+static inline void group_control_check(void)
+{
+	if (unlikely(load_relaxed(&group_control_wanted)) && atomic_xchg(&group_control_wanted, 0))
+		group_steps.control_open();
+}
 
 static inline struct memcg *memcg_of(struct css *css)
 {

@@ -67,6 +67,11 @@ int house_start(bool threads)
 	return sem_init(&bell, 0, 0) ? -errno : 0;
 }
 
+bool house_threads(void)
+{
+	return threads_wanted;
+}
+
 bool house_idle(void)
 {
 	return load_acquire(&offline_nr) == 0;
@@ -225,6 +230,9 @@ void memcg_tick(void)
 		group_steps.drain_idle();
 	if (notify_run())
 		ring();
+	group_control_check();
+	if (group_steps.control_tick)
+		group_steps.control_tick();
 }
 
 #ifdef MEMCG_SIM

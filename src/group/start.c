@@ -12,6 +12,8 @@
 
 static struct lock start_lock = LOCK_INIT(LOCK_RANK_START);
 struct group_steps group_steps;
+uint32_t group_control_wanted;
+pid_t group_control_tid;
 
 static struct memcg *root_group; /* published when all else is ready */
 
