@@ -17,7 +17,7 @@ struct control_bounds control_bounds = {
 	.send_ms = 5000,
 	.idle_ms = 30000,
 	.quiet_ms = 20,
-	.look_ms = 5000,
+	.look_ms = 60000,
 };
 
 int client_open(struct control_client *client, int fd, uint64_t now)

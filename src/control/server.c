@@ -248,7 +248,7 @@ static void pass_collect(struct pass *pass, uint64_t now)
 	}
 }
 
-/* Milliseconds, rounded up. Whoever closes our descriptors does not end a wait on them: it is never long. */
+/* Milliseconds, rounded up. Who closes both ends of the bell ends a wait, but for a copy of them in a raw clone. */
 static int pass_wait_ms(const struct pass *pass, uint64_t now)
 {
 	uint64_t ms;

@@ -19,6 +19,7 @@ static int setup_all(void **state)
 	(void)state;
 	runtime_dir = peer_runtime_dir();
 	control_bounds.idle_ms = 200; /* who watches is not idle */
+	control_bounds.send_ms = 200; /* from when there is something to send */
 	return memcg_init(&options) || memcg_control_start(NULL) || memcg_control_path(path, sizeof(path)) < 0;
 }
 
