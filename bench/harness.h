@@ -73,5 +73,6 @@ int complain(const struct bench *b, int err, const char *what, ...) __attribute_
 int bench_charge(struct bench *b);
 int bench_switch(struct bench *b);
 int bench_malloc(struct bench *b);
+int bench_control(struct bench *b);
 
 #endif
