@@ -84,17 +84,16 @@ static int swing(const struct work *work, unsigned int worker, unsigned long ops
 /* CPU time of the server's thread. */
 static double server_ns(const struct control_bench *cb)
 {
-	char path[64];
-	double ns = 0;
+	char path[64], text[64] = "";
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", cb->server);
 	file = fopen(path, "re");
-	if (file && fscanf(file, "%lf", &ns) != 1)
-		ns = 0;
+	if (file && !fgets(text, sizeof(text), file))
+		text[0] = '\0';
 	if (file)
 		fclose(file);
-	return ns;
+	return strtod(text, NULL);
 }
 
 static int take(struct bench_case *base, struct sample *out)
@@ -142,7 +141,7 @@ static int find_server(struct control_bench *cb)
 		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
 		file = fopen(path, "re");
 		if (file && fgets(name, sizeof(name), file) && !strcmp(name, "memcg/control\n"))
-			cb->server = atoi(entry->d_name);
+			cb->server = (int)strtol(entry->d_name, NULL, 10);
 		if (file)
 			fclose(file);
 	}

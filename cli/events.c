@@ -36,8 +36,12 @@ static void parse_counts(char *text, struct counts *counts)
 
 	counts->nr = 0;
 	while ((line = strsep(&text, "\n")) && counts->nr < KEYS_MOST) {
-		if (sscanf(line, "%31s %llu", counts->keys[counts->nr], &counts->value[counts->nr]) == 2)
-			counts->nr++;
+		const char *key = strsep(&line, " ");
+
+		if (!line)
+			continue;
+		snprintf(counts->keys[counts->nr], sizeof(counts->keys[0]), "%s", key);
+		counts->value[counts->nr++] = strtoull(line, NULL, 10);
 	}
 }
 

@@ -131,17 +131,20 @@ static int find_only(const char *command, struct remote *remote)
 static bool owner_of(long pid, uid_t *uid)
 {
 	char path[64], line[256];
-	unsigned int effective;
 	bool found = false;
 	FILE *status;
 
 	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
 	status = fopen(path, "re");
-	while (status && !found && fgets(line, sizeof(line), status))
-		found = sscanf(line, "Uid: %*u %u", &effective) == 1;
+	while (status && !found && fgets(line, sizeof(line), status)) {
+		char *real = line + strlen("Uid:\t"), *effective;
+
+		found = !strncmp(line, "Uid:\t", strlen("Uid:\t"));
+		if (found && strtoul(real, &effective, 10) <= UINT_MAX)
+			*uid = (uid_t)strtoul(effective, NULL, 10);
+	}
 	if (status)
 		fclose(status);
-	*uid = found ? effective : 0;
 	return found;
 }
 
@@ -195,7 +198,7 @@ static int find_pid(const struct args *args, struct remote *remote)
 {
 	const char *command = args->command->name;
 	char which[64], user[64];
-	uid_t uid;
+	uid_t uid = 0;
 	int err;
 
 	snprintf(which, sizeof(which), "process %ld", args->pid);

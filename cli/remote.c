@@ -118,11 +118,36 @@ static int read_payload(struct remote *remote, struct frame *frame)
 	return 0;
 }
 
+/* A number in decimal digits, and the blank behind it, which @at then is behind. */
+static bool take_number(const char **at, unsigned long *number)
+{
+	char *end;
+
+	if (**at < '0' || **at > '9')
+		return false;
+	errno = 0;
+	*number = strtoul(*at, &end, 10);
+	*at = *end == ' ' ? end + 1 : end;
+	return !errno && (*end == ' ' || !*end);
+}
+
+static bool take_word(const char **at, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(*at, word, len) != 0)
+		return false;
+	*at += len;
+	return true;
+}
+
 /* "memcg-control 1 PID PROGRAM", or why not. */
 static int read_greeting(struct remote *remote)
 {
 	char line[LINE_MOST];
-	int used = 0, err = read_line(remote, line, sizeof(line), GREETING_MS);
+	const char *at = line;
+	unsigned long pid;
+	int err = read_line(remote, line, sizeof(line), GREETING_MS);
 
 	if (err)
 		return err;
@@ -130,9 +155,10 @@ static int read_greeting(struct remote *remote)
 		return -EPERM;
 	if (!strcmp(line, "error EAGAIN client"))
 		return -EAGAIN;
-	if (sscanf(line, "memcg-control 1 %ld %n", &remote->pid, &used) != 1 || !used)
+	if (!take_word(&at, "memcg-control 1 ") || !take_number(&at, &pid))
 		return -EPROTO;
-	snprintf(remote->program, sizeof(remote->program), "%s", line + used);
+	remote->pid = (long)pid;
+	snprintf(remote->program, sizeof(remote->program), "%s", at);
 	for (char *c = remote->program; *c; c++) {
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
@@ -173,24 +199,37 @@ int connect_path(const char *path, struct remote *remote)
 	return err == -EPIPE ? connect_once(path, remote) : err;
 }
 
+/* "error ERRNO WHAT" */
+static bool take_error(const char *at, struct frame *frame)
+{
+	const char *blank = strchr(at, ' ');
+
+	if (!blank || (size_t)(blank - at) >= sizeof(frame->name) || strlen(blank + 1) >= sizeof(frame->what))
+		return false;
+	memcpy(frame->name, at, (size_t)(blank - at));
+	strcpy(frame->what, blank + 1);
+	return true;
+}
+
 static bool parse_head(const char *line, struct frame *frame)
 {
-	int used = 0;
+	static const char *const kinds[] = { "ok ", "more ", "error ", "event ", "gone " };
+	unsigned long len = 0;
+	const char *at = line;
+	bool good;
 
 	*frame = (struct frame){ 0 };
-	if (sscanf(line, "ok %zu%n", &frame->len, &used) == 1)
-		frame->kind = FRAME_OK;
-	else if (sscanf(line, "more %zu%n", &frame->len, &used) == 1)
-		frame->kind = FRAME_MORE;
-	else if (sscanf(line, "event %ld %zu%n", &frame->number, &frame->len, &used) == 2)
-		frame->kind = FRAME_EVENT;
-	else if (sscanf(line, "gone %ld%n", &frame->number, &used) == 1)
-		frame->kind = FRAME_GONE;
-	else if (sscanf(line, "error %31s %31s%n", frame->name, frame->what, &used) == 2)
-		frame->kind = FRAME_ERROR;
-	else
+	while (frame->kind <= FRAME_GONE && !take_word(&at, kinds[frame->kind]))
+		frame->kind++;
+	if (frame->kind > FRAME_GONE)
 		return false;
-	return !line[used] && frame->len <= ANSWER_MOST;
+	if (frame->kind == FRAME_ERROR)
+		return take_error(at, frame);
+	good = frame->kind < FRAME_EVENT || take_number(&at, &frame->number);
+	if (frame->kind != FRAME_GONE)
+		good = good && take_number(&at, &len);
+	frame->len = len;
+	return good && !*at && len <= ANSWER_MOST;
 }
 
 int remote_frame(struct remote *remote, struct frame *frame, int timeout)

@@ -23,7 +23,7 @@ struct remote {
 };
 
 enum frame_kind {
-	FRAME_OK,    /* the last, or only, piece of an answer */
+	FRAME_OK,    /* the last, or only, piece of an answer. The order is that of their words in remote.c */
 	FRAME_MORE,  /* a piece */
 	FRAME_ERROR, /* an answer: name and what */
 	FRAME_EVENT, /* a push: number and payload */
@@ -32,7 +32,7 @@ enum frame_kind {
 
 struct frame {
 	enum frame_kind kind; /* what it is */
-	long number;          /* of the watch; EVENT, GONE */
+	unsigned long number; /* of the watch; EVENT, GONE */
 	char name[32];        /* of the errno; ERROR */
 	char what[32];        /* part of the request; ERROR */
 	char *payload;        /* free() it; ends with a NUL that is not counted. OK, MORE, EVENT */

@@ -76,7 +76,7 @@ static bool read_row(struct rows *rows, char *line, const char *top, char **abov
 	memset(row, 0, sizeof(*row));
 	if (!split(line, row->values, rows->nr_columns))
 		return false;
-	row->depth = atoi(row_value(rows, row, "depth"));
+	row->depth = (int)strtol(row_value(rows, row, "depth"), NULL, 10);
 	if (row->depth < 0 || row->depth > DEPTH_MOST || (row->depth && !above[row->depth - 1]))
 		return false;
 	name = row->values[rows->nr_columns - 1];

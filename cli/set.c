@@ -15,7 +15,7 @@ static const struct args_command command = {
 int set_command(int argc, char **argv)
 {
 	static struct remote remote;
-	struct answer answer;
+	struct answer answer = { 0 };
 	const char *group, *file, *value;
 	struct args args;
 	int ret = args_parse(&command, argc, argv, &args);
