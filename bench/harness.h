@@ -73,6 +73,8 @@ int complain(const struct bench *b, int err, const char *what, ...) __attribute_
 int bench_charge(struct bench *b);
 int bench_switch(struct bench *b);
 int bench_malloc(struct bench *b);
+int bench_stat(struct bench *b);
+int bench_flush(struct bench *b);
 int bench_control(struct bench *b);
 
 #endif

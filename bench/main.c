@@ -20,6 +20,11 @@ static const struct {
 	  { "1t", "2t", "own", "64t", "edge", "inline" } },
 	{ "switch", bench_switch, "the same for many groups in turn", { "1t", "2t", "bound" } },
 	{ "malloc", bench_malloc, "libmemcg-malloc.so against the C library", { "loop", "sqlite", "python", "lua" } },
+	{ "stat", bench_stat, "an update of statistics, over one add", { "flushed", "noflush" } },
+	{ "flush",
+	  bench_flush,
+	  "a flush, with and without what v1 alone reads; idle groups",
+	  { "reader", "worker", "idle" } },
 	{ "control", bench_control, "a thread that charges, under eight clients of the control socket", { NULL } },
 };
 
@@ -113,7 +118,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], MALLOC_LOOP_COMMAND))
 		return malloc_loop_main(argc - 1, argv + 1);
 	if (argc < 2)
-		return misuse("which bench?", "charge, switch, malloc or control");
+		return misuse("which bench?", "charge, switch, malloc, stat, flush or control");
 	if (!strcmp(argv[1], "--help")) {
 		usage(stdout);
 		return 0;

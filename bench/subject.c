@@ -77,7 +77,7 @@ int find_file(const struct bench *b, const char *name, char *path, size_t len)
  * instances with other start options can be compared within one process. The
  * descriptor stays open as long as the object does.
  */
-static int copy_in_memory(const char *path, char *copy, size_t len)
+int copy_in_memory(const char *path, char *copy, size_t len)
 {
 	int from = open(path, O_RDONLY | O_CLOEXEC), to = memfd_create("memcg-bench", MFD_CLOEXEC);
 	struct stat st;

@@ -67,6 +67,9 @@ int subject_leaves(struct bench *b, const struct subject *s, unsigned int nr, st
 /* Pages charged to @group as the library counts them, stock included; negative errno. */
 long subject_usage(const struct subject *s, struct memcg *group);
 
+/* A second instance: @copy receives the path of a copy in memory, 64 bytes. 0 or a negative errno. */
+int copy_in_memory(const char *path, char *copy, size_t len);
+
 /* Path of a file of the build or of the installation. 0 or -ENOENT. */
 int find_file(const struct bench *b, const char *name, char *path, size_t len);
 

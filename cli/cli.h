@@ -13,7 +13,7 @@ enum cli_exit {
 	CLI_FAILED = 125,    /* the command itself, before the program ran */
 	CLI_NOT_RUN = 126,   /* the program was found and cannot be run, or not confined */
 	CLI_NOT_FOUND = 127, /* the program, or its interpreter, was not found */
-	CLI_SIGNALLED = 128, /* plus the signal that killed the program */
+	CLI_SIGNALLED = 128, /* plus the signal that killed the program, where it does not kill the command */
 };
 
 struct cli_command {
@@ -27,9 +27,6 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2))); /* the same; returns CLI_WRONG */
 int cli_help(const char *text);                                               /* to stdout; returns the exit code */
 int cli_flush(void); /* what was printed is written: 0, or CLI_WRONG and a line */
-
-/* size.c: what memory.max takes. True: the files will take it too. */
-bool size_is_valid(const char *text);
 
 /* program.c: what is executed. Both print their error and return its exit code, or 0. */
 int program_find(const char *name, char *path, size_t len);

@@ -100,5 +100,5 @@ int main(int argc, char **argv)
 		if (!strcmp(name, commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	return cli_error("no command '%s'; see memcg --help", name);
+	return cli_error("%s '%s' is not known; see memcg --help", *name == '-' ? "option" : "command", name);
 }

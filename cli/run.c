@@ -5,6 +5,7 @@
  * within a run keeps the outer limits.
  */
 #include "cli.h"
+#include "run_size.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -36,28 +37,77 @@ static const char help_text[] = "Usage: memcg run [OPTION]... [--] PROGRAM [ARGU
 				"\n"
 				"SIZE is a number of bytes with an optional K, M, G, T, P or E, or max.\n"
 				"\n"
-				"Exit status: PROGRAM's own; 128 + N when signal N killed it; 125 when memcg\n"
+				"Exit status: PROGRAM's own, also when a signal killed it; 125 when memcg\n"
 				"itself failed; 126 when PROGRAM cannot be run or confined (static, setuid,\n"
 				"another machine); 127 when it was not found.\n";
 
-static int check_value(const char *option, const char *value, bool good)
+/* Beyond the characters of short ones. */
+enum run_option {
+	OPTION_MAX = 256,
+	OPTION_HIGH,
+	OPTION_REPORT,
+	OPTION_BY_THREAD_NAME,
+	OPTION_HELP
+};
+
+/* In the order of their numbers. */
+static const struct option long_options[] = {
+	{ "max", required_argument, NULL, OPTION_MAX },
+	{ "high", required_argument, NULL, OPTION_HIGH },
+	{ "report", required_argument, NULL, OPTION_REPORT },
+	{ "by-thread-name", no_argument, NULL, OPTION_BY_THREAD_NAME },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char *name_of(int option)
 {
-	return good ? CLI_OK : cli_error("run: --%s %s: not valid", option, value);
+	return long_options[option - OPTION_MAX].name;
+}
+
+static int take_size(int option, const char **size)
+{
+	*size = optarg;
+	return run_size_is_valid(optarg) ? CLI_OK : cli_error("run: --%s: '%s' is not a size", name_of(option), optarg);
+}
+
+static int take_report(const char **report)
+{
+	*report = optarg;
+	if (!strcmp(optarg, "text") || !strcmp(optarg, "json"))
+		return CLI_OK;
+	return cli_error("run: --report: '%s' is neither text nor json", optarg);
+}
+
+/* One that contradicts itself is a mistake, so no option is given twice. */
+static bool is_given(int option, const struct run_options *options)
+{
+	switch (option) {
+	case OPTION_MAX:
+		return options->max;
+	case OPTION_HIGH:
+		return options->high;
+	case OPTION_REPORT:
+		return options->report;
+	case OPTION_BY_THREAD_NAME:
+		return options->by_thread_name;
+	default:
+		return false;
+	}
 }
 
 static int take_option(int option, struct run_options *options)
 {
+	if (is_given(option, options))
+		return cli_error("run: --%s is given twice", name_of(option));
 	switch (option) {
-	case 'm':
-		options->max = optarg;
-		return check_value("max", optarg, size_is_valid(optarg));
-	case 'H':
-		options->high = optarg;
-		return check_value("high", optarg, size_is_valid(optarg));
-	case 'r':
-		options->report = optarg;
-		return check_value("report", optarg, !strcmp(optarg, "text") || !strcmp(optarg, "json"));
-	case 't':
+	case OPTION_MAX:
+		return take_size(option, &options->max);
+	case OPTION_HIGH:
+		return take_size(option, &options->high);
+	case OPTION_REPORT:
+		return take_report(&options->report);
+	case OPTION_BY_THREAD_NAME:
 		options->by_thread_name = true;
 		return CLI_OK;
 	default:
@@ -66,9 +116,11 @@ static int take_option(int option, struct run_options *options)
 	}
 }
 
-/* A short one is in optopt: in a cluster, optind has not moved on. */
-static int unknown_option(const char *word)
+/* What optopt has: a known long one, which takes no value; or a short one: in a cluster, optind has not moved on. */
+static int wrong_option(const char *word)
 {
+	if (optopt >= OPTION_MAX)
+		return cli_error("run: --%s takes no value", name_of(optopt));
 	if (optopt)
 		return cli_error("run: option '-%c' is not known; see memcg run --help", optopt);
 	return cli_error("run: option '%s' is not known; see memcg run --help", word);
@@ -76,19 +128,14 @@ static int unknown_option(const char *word)
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-	static const struct option longs[] = {
-		{ "max", required_argument, NULL, 'm' },    { "high", required_argument, NULL, 'H' },
-		{ "report", required_argument, NULL, 'r' }, { "by-thread-name", no_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
-	};
 	int option, ret;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:h", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
 		if (option == ':')
-			return cli_error("run: option '%s' needs a value", argv[optind - 1]);
+			return cli_error("run: --%s needs a value", name_of(optopt));
 		if (option == '?')
-			return unknown_option(argv[optind - 1]);
+			return wrong_option(argv[optind - 1]);
 		ret = take_option(option, options);
 		if (ret || options->help)
 			return ret;
@@ -99,7 +146,7 @@ static int parse(int argc, char **argv, struct run_options *options)
 /* High up, where neither shells nor programs look, and not closed at exec. */
 static int report_fd(void)
 {
-	static const int places[] = { 1000, 250, 60, 10 };
+	static const int places[] = { 1000, 250, 60, 10, STDERR_FILENO + 1 };
 	int fd = -1;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)

@@ -15,7 +15,6 @@
 #define MEMCG_PRELOAD_H
 
 #include <memcg/heap.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,20 +38,15 @@ enum thread_phase {
 	THREAD_BUSY = 2, /* in one of our calls: what allocates now is nested */
 };
 
-/* What we keep of a thread. */
+/* What we keep of a thread, read at once by the fast path: THREAD_IDLE, if it is idle and not renamed. */
 struct thread {
 	union {
 		struct {
-			unsigned int phase; /* enum thread_phase; written by the thread only */
-			unsigned int
-				renamed; /* set by whoever renames the thread; it looks for its name when it allocates next */
+			unsigned int phase;   /* enum thread_phase; written by the thread only */
+			unsigned int renamed; /* set by whoever names the thread, which looks for its name then */
 		};
-		uint64_t both; /* the fast path's look at them: THREAD_IDLE, if that and not renamed */
+		uint64_t both; /* the two of them */
 	};
-	pthread_t id;        /* of a listed thread; under threads.c's lock */
-	struct thread *next; /* list of threads; under threads.c's lock */
-	struct thread *prev; /* the same; NULL: not listed or the first */
-	bool listed;         /* the thread is in the list; written by the thread only */
 };
 
 extern HIDDEN __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
@@ -93,8 +87,11 @@ static inline bool boot_owns(const void *ptr)
 }
 
 /* threads.c: a group per thread name. */
-HIDDEN void threads_start(void);
 HIDDEN void threads_arrive(struct thread *thread); /* first allocation, or renamed; the thread is busy */
+
+/* process.c: the child of vfork(). */
+HIDDEN void process_start(void);
+HIDDEN bool process_is_guest(void); /* the memory, and thread_self, are of another process */
 
 /* exit.c */
 HIDDEN void exit_start(void);

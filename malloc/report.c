@@ -11,16 +11,29 @@
 #include <memcg/files.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define READER_MS 2000 /* longest wait for a reader, where a write does not wait itself */
+
 REPORT_HIDDEN const char *const report_event_names[REPORT_EVENTS] = {
 	[REPORT_LOW] = "low", [REPORT_HIGH] = "high",         [REPORT_MAXED] = "max",
 	[REPORT_OOM] = "oom", [REPORT_OOM_KILL] = "oom_kill",
 };
+
+/* A program may have made the file one that does not block. */
+static bool may_write_again(int fd)
+{
+	struct pollfd poll_out = { .fd = fd, .events = POLLOUT };
+
+	if (errno == EINTR)
+		return true;
+	return errno == EAGAIN && poll(&poll_out, 1, READER_MS) > 0;
+}
 
 void report_flush(struct report_out *out)
 {
@@ -31,7 +44,7 @@ void report_flush(struct report_out *out)
 
 		if (ret >= 0)
 			done += (size_t)ret;
-		else if (errno != EINTR)
+		else if (!may_write_again(out->fd))
 			out->fd = -1;
 	}
 	out->len = 0;

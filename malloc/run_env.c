@@ -5,6 +5,7 @@
  */
 #include "run_env.h"
 #include "preload.h"
+#include "run_size.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,14 @@
 
 HIDDEN struct run_env run_env = { .report_fd = -1 };
 
-static char *copy_of(const char *name, char *buf, size_t len)
+/* A limit, copied to @buf of RUN_SIZE_BYTES; NULL: none. */
+static char *read_size(const char *name, char *buf)
 {
 	const char *value = getenv(name);
 
 	if (!value || !*value)
 		return NULL;
-	if (strlen(value) >= len)
+	if (!run_size_is_valid(value))
 		start_fail(name, EINVAL);
 	return strcpy(buf, value);
 }
@@ -67,11 +69,11 @@ static void read_report(void)
 /* Copied: the program may change its environment. */
 void run_env_read(void)
 {
-	static char max[64], high[64];
+	static char max[RUN_SIZE_BYTES], high[RUN_SIZE_BYTES];
 	const char *by_thread_name = getenv("MEMCG_RUN_BY_THREAD_NAME");
 
-	run_env.max = copy_of("MEMCG_RUN_MAX", max, sizeof(max));
-	run_env.high = copy_of("MEMCG_RUN_HIGH", high, sizeof(high));
+	run_env.max = read_size("MEMCG_RUN_MAX", max);
+	run_env.high = read_size("MEMCG_RUN_HIGH", high);
 	run_env.by_thread_name = by_thread_name && !strcmp(by_thread_name, "1");
 	read_report();
 }

@@ -171,7 +171,8 @@ static void start_library(void)
 	ret = memcg_init(&options);
 	if (ret)
 		start_fail("cannot start", -ret);
-	threads_start();
+	if (run_env.by_thread_name)
+		process_start();
 	exit_start();
 	set_limit("memory.high", "MEMCG_RUN_HIGH", run_env.high);
 	set_limit("memory.max", "MEMCG_RUN_MAX", run_env.max);

@@ -8,13 +8,17 @@
  * depends on pthread_create(). What was charged stays where it was. Groups are never removed:
  * the report shows what threads that ended still hold.
  *
- * Another thread may give the name. It cannot attach the one that it names, so it leaves a
- * mark in that thread's words, which it sees at its next allocation: hence the list of threads, under one lock which no allocation
- * path takes but the first of a thread.
+ * Another thread may give the name. It cannot attach the one that it names, so it leaves a mark in that thread's words, which
+ * sees it at its next allocation. The words lie at the same distance from every thread's pthread_t: both are in the one
+ * block of memory that the C library makes for a thread, which lasts as long as the pthread_t may be used. No list of threads
+ * is kept, which one that ends would have to leave in time.
+ *
+ * The child of vfork() has our thread's words, and a name of its own, which is none of the thread's (process.c).
  */
 #include "preload.h"
 #include "run_env.h"
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,38 +30,7 @@
 #define LIBRARY_THREAD "memcg/"         /* how the names of the library's own threads begin */
 #define GROUP_NAME_SIZE (4 * COMM_SIZE) /* each byte written \xNN */
 
-static pthread_mutex_t threads_lock =
-	PTHREAD_MUTEX_INITIALIZER; /* list of threads; innermost: nothing is called under it */
-static struct thread *threads;     /* listed threads; under threads_lock */
-static pthread_key_t threads_key;  /* its destructor takes a thread off the list */
 static int (*next_setname)(pthread_t, const char *);
-
-static void thread_list(struct thread *thread)
-{
-	pthread_mutex_lock(&threads_lock);
-	thread->id = pthread_self();
-	thread->prev = NULL;
-	thread->next = threads;
-	if (threads)
-		threads->prev = thread;
-	threads = thread;
-	thread->listed = true;
-	pthread_mutex_unlock(&threads_lock);
-}
-
-static void thread_unlist(void *arg)
-{
-	struct thread *thread = arg;
-
-	pthread_mutex_lock(&threads_lock);
-	if (thread->next)
-		thread->next->prev = thread->prev;
-	if (thread->prev)
-		thread->prev->next = thread->next;
-	else
-		threads = thread->next;
-	pthread_mutex_unlock(&threads_lock);
-}
 
 /*
  * A byte that cgroupfs refuses in a name, or that would spoil a report, is written \xNN, and
@@ -105,76 +78,38 @@ static void thread_attach_by_name(void)
 	memcg_put(group);
 }
 
-/* Listed before the name is read, so that a name given meanwhile leaves its mark. */
 void threads_arrive(struct thread *thread)
 {
 	int saved = errno;
 
 	if (!run_env.by_thread_name)
 		return;
-	if (!thread->listed) {
-		thread_list(thread);
-		pthread_setspecific(threads_key, thread);
+	if (process_is_guest()) {
+		/* The thread is the parent's: it looks when it is back. */
+		__atomic_store_n(&thread->renamed, 1, __ATOMIC_RELAXED);
+		return;
 	}
+	/* The mark is taken off before the name is read; pairs with words_mark_renamed(). */
 	__atomic_store_n(&thread->renamed, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the mark is taken off before the name is read */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	thread_attach_by_name();
 	errno = saved;
 }
 
-static void thread_mark_renamed(pthread_t id)
+/* The name was given before: who takes the mark off reads it, or one that came later. */
+static void words_mark_renamed(pthread_t id)
 {
-	pthread_mutex_lock(&threads_lock);
-	for (struct thread *thread = threads; thread; thread = thread->next) {
-		if (pthread_equal(thread->id, id))
-			__atomic_store_n(&thread->renamed, 1, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&threads_lock);
+	char *words = (char *)&thread_self - (uintptr_t)pthread_self() + (uintptr_t)id;
+
+	__atomic_store_n(&((struct thread *)(void *)words)->renamed, 1, __ATOMIC_SEQ_CST);
 }
 
 /* Who names itself joins at once: it may never allocate. */
 static COLD void thread_renamed(pthread_t id)
 {
-	thread_mark_renamed(id);
+	words_mark_renamed(id);
 	if (pthread_equal(id, pthread_self()) && thread_self.phase != THREAD_BUSY)
 		call_mode();
-}
-
-static void fork_prepare(void)
-{
-	pthread_mutex_lock(&threads_lock);
-}
-
-static void fork_parent(void)
-{
-	pthread_mutex_unlock(&threads_lock);
-}
-
-/* The other threads are gone, and their words with them. */
-static void fork_child(void)
-{
-	struct thread *thread = &thread_self;
-
-	threads = NULL;
-	if (thread->listed) {
-		thread->prev = NULL;
-		thread->next = NULL;
-		threads = thread;
-	}
-	pthread_mutex_unlock(&threads_lock);
-}
-
-void threads_start(void)
-{
-	int ret;
-
-	if (!run_env.by_thread_name)
-		return;
-	ret = pthread_key_create(&threads_key, thread_unlist);
-	if (!ret)
-		ret = pthread_atfork(fork_prepare, fork_parent, fork_child);
-	if (ret)
-		start_fail("groups by thread name", ret);
 }
 
 EXPORT int pthread_setname_np(pthread_t id, const char *name)
@@ -186,7 +121,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
 	if (!next_setname)
 		return ENOSYS;
 	ret = next_setname(id, name);
-	if (!ret && run_env.by_thread_name)
+	if (!ret && run_env.by_thread_name && !process_is_guest())
 		thread_renamed(id);
 	return ret;
 }
@@ -202,7 +137,7 @@ EXPORT int prctl(int option, ...)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
 	ret = (int)syscall(SYS_prctl, option, arg[0], arg[1], arg[2], arg[3]);
-	if (!ret && option == PR_SET_NAME && run_env.by_thread_name)
+	if (!ret && option == PR_SET_NAME && run_env.by_thread_name && !process_is_guest())
 		thread_renamed(pthread_self());
 	return ret;
 }

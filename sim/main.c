@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
+#include "lines/lines.h"
+
 static const char usage[] = "Usage: memcg-sim COMMAND [OPTION]...\n"
 			    "\n"
 			    "  explore     run tests under many schedules (see memcg-sim explore --help)\n"
+			    "  flush       count the cache lines that a flush of statistics writes\n"
 			    "  selftest    show that the simulator finds what it should, and only that\n";
 
 int main(int argc, char **argv)
@@ -24,6 +27,10 @@ int main(int argc, char **argv)
 			return code;
 		sim_init();
 		return sim_explore(&opts);
+	}
+	if (argc == 2 && strcmp(argv[1], "flush") == 0) {
+		sim_init();
+		return sim_flush();
 	}
 	if (argc == 2 && strcmp(argv[1], "selftest") == 0) {
 		sim_init();

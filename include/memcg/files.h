@@ -48,8 +48,8 @@ struct memcg_file;
  * memcg_file_open - open an interface file of a group
  * @group: NULL for the root; the file keeps a reference
  * @name:  "memory.peak"
- * @flags: O_RDONLY, O_WRONLY or O_RDWR, with O_NONBLOCK: writes do not sleep (a limit is lowered, and
- *         what other CPUs hold in stock below it stays there). O_CLOEXEC, O_APPEND, O_TRUNC and O_CREAT are
+ * @flags: O_RDONLY, O_WRONLY or O_RDWR, with O_NONBLOCK: writes do not sleep (a lowered limit leaves
+ *         stock below it, which serves charges until it is used up). O_CLOEXEC, O_APPEND, O_TRUNC and O_CREAT are
  *         accepted and mean nothing
  * @file:  receives the open file; close it by memcg_file_close()
  *

@@ -56,6 +56,8 @@ enum memcg_index {
 #define MEMCG_INIT_PORTABLE (1U << 0)    /* atomics instead of restartable sequences */
 #define MEMCG_INIT_NO_THREADS (1U << 1)  /* no library threads: the host calls memcg_tick() */
 #define MEMCG_INIT_NO_HOST_MAX (1U << 2) /* the root starts unlimited, whatever the process' own cgroup says */
+#define MEMCG_INIT_V1 (1U << 3)          /* the statistics and limit files of cgroup v1 too (docs/files.md) */
+#define MEMCG_INIT_METADATA (1U << 4) /* what a group costs the library is charged to its parent (docs/statistics.md) */
 
 /**
  * struct memcg_backing - where the library takes memory from
@@ -82,6 +84,7 @@ struct memcg_options {
 	unsigned int index;        /* enum memcg_index */
 	unsigned int nr_cpus;      /* per-CPU areas; may exceed the machine's CPUs; default: all possible CPUs */
 	unsigned int stock_budget; /* most pages that one CPU's stocks can hold; default MEMCG_STOCK_BUDGET */
+	unsigned int nr_nodes;     /* memory nodes to pretend, at most 64, all with memory; default: the machine's */
 	const struct memcg_backing *backing; /* default: malloc and free of the C library */
 };
 
@@ -92,8 +95,12 @@ struct memcg_options {
  * Optional: the first call of any other function starts the library with the
  * defaults. Context: thread, before other threads use the library.
  *
- * Return: 0; -EBUSY when it runs already and @options is not NULL; -EINVAL for
- * options that make no sense; -ENOMEM; -EOPNOTSUPP when the index asked for cannot be had.
+ * Without a backing, malloc() is called once before anything else: a malloc that starts the
+ * library by itself does so then.
+ *
+ * Return: 0; -EBUSY when it runs already and @options is not NULL, and when an allocator calls it from
+ * within itself; -EINVAL for options that make no sense; -ENOMEM; -EOPNOTSUPP when the index asked for
+ * cannot be had. What failed may be tried again.
  */
 MEMCG_API int memcg_init(const struct memcg_options *options);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* C++17: a group handle and a scope. Neither throws. */
+/* C++17: a group handle, a scope, a listener. None throws. */
 #ifndef MEMCG_MEMCG_HPP
 #define MEMCG_MEMCG_HPP
 
 #include <memcg/charge.h>
+#include <memcg/files.h>
 
 namespace libmemcg {
 
@@ -61,6 +62,34 @@ public:
 
 private:
 	struct ::memcg *previous_;
+};
+
+/* Listens as long as it lives. Its address does not change: the function may know it. */
+class listener {
+public:
+	listener() noexcept = default;
+	listener(const listener &) = delete;
+	listener &operator=(const listener &) = delete;
+	~listener() { end(); }
+
+	/* 0 or a negative errno, as memcg_event_listen(). What it listened to before is ended. */
+	int listen(const group &g, const char *file, void (*fn)(struct ::memcg *, const char *, void *),
+		   void *arg) noexcept
+	{
+		end();
+		return memcg_event_listen(g.get(), file, fn, arg, &ptr_);
+	}
+
+	/* Waits for a call under way, but for the one that it is made from. */
+	void end() noexcept
+	{
+		memcg_event_unlisten(ptr_);
+		ptr_ = nullptr;
+	}
+	explicit operator bool() const noexcept { return ptr_ != nullptr; }
+
+private:
+	struct ::memcg_listener *ptr_ = nullptr;
 };
 
 } /* namespace libmemcg */

@@ -94,6 +94,11 @@ void sim_sleep_ns(uint64_t ns);
 void *sim_alloc(size_t size, size_t align);
 void sim_free(void *memory); /* NULL is ignored */
 
+/* The 64-byte lines of such memory that are stored to from begin to end, each counted once. */
+
+void sim_lines_begin(void);
+unsigned long sim_lines_end(void);
+
 /* fork: handlers run as pthread_atfork() has them; pthread_atfork() in instrumented code arrives here too. */
 
 void sim_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
@@ -131,7 +136,11 @@ void sim_name(const volatile void *range, size_t size, const char *type, const c
 	X(NO_GRACE_PERIOD, "no-grace-period")           \
 	X(ADD_THEN_BACK_OFF, "add-then-back-off")       \
 	X(DROP_REMAINDER, "drop-remainder")             \
-	X(VICTIM_REREAD, "victim-reread")
+	X(VICTIM_REREAD, "victim-reread")               \
+	X(CHILD_AFTER_PARENT, "child-after-parent")     \
+	X(NO_FENCE_IN_FLUSH, "no-fence-in-flush")       \
+	X(MARK_BEFORE_BITS, "mark-before-bits")         \
+	X(EPOCH_FIRST, "epoch-first")
 
 enum sim_fault {
 	FAULT_NONE,

@@ -28,6 +28,7 @@ enum {
 	PAGE_BYTES = 1 << PAGE_SHIFT,
 	NR_PAGES = 1 << 18, /* 1 GiB of addresses */
 	MIN_SHIFT = 5,
+	LINE_SHIFT = 6,
 	NR_OBJECTS = 1 << 20,
 	NO_OBJECT = 0, /* objects[0] stands for "never allocated" */
 };
@@ -38,6 +39,10 @@ struct page {
 	bool touched;   /* written since it was last zeroed */
 };
 
+static uint32_t *line_round;   /* per line of the arena: the count that it was last part of */
+static uint32_t round_nr;      /* counts begun */
+static unsigned long nr_lines; /* of the present one */
+static bool counting;          /* lines */
 static char *region;
 static struct page *pages;
 static struct sim_object *objects;
@@ -68,6 +73,7 @@ void sim_memory_init(void)
 	madvise(region, ARENA_OFFSET + ((size_t)NR_PAGES << PAGE_SHIFT), MADV_NOHUGEPAGE);
 	pages = sim_reserve(NULL, NR_PAGES * sizeof(*pages));
 	objects = sim_reserve(NULL, NR_OBJECTS * sizeof(*objects));
+	line_round = sim_reserve(NULL, ((size_t)NR_PAGES << (PAGE_SHIFT - LINE_SHIFT)) * sizeof(*line_round));
 	sim_memory_reset();
 }
 
@@ -254,6 +260,28 @@ static void bad_access(uintptr_t addr, const struct sim_object *object, bool wri
 	sim_fail(SIM_FAIL_BAD_ADDRESS, pc, addr, "%s of memory that was never allocated", what);
 }
 
+void sim_lines_begin(void)
+{
+	round_nr++;
+	nr_lines = 0;
+	counting = true;
+}
+
+unsigned long sim_lines_end(void)
+{
+	counting = false;
+	return nr_lines;
+}
+
+static void count_lines(uintptr_t offset, size_t size)
+{
+	for (uintptr_t line = offset >> LINE_SHIFT; line <= (offset + size - 1) >> LINE_SHIFT; line++) {
+		if (line_round[line] != round_nr)
+			nr_lines++;
+		line_round[line] = round_nr;
+	}
+}
+
 void sim_memory_check(uintptr_t addr, size_t size, bool write, uintptr_t pc)
 {
 	uintptr_t offset = addr - ARENA_BASE;
@@ -271,6 +299,8 @@ void sim_memory_check(uintptr_t addr, size_t size, bool write, uintptr_t pc)
 		object += (offset & (PAGE_BYTES - 1)) >> page->shift;
 	if (sim_unlikely(!page->first || object->state != SIM_OBJ_LIVE || addr + size - object->base > object->size))
 		bad_access(addr, page->first && object->state != SIM_OBJ_NONE ? object : NULL, write, pc);
+	if (sim_unlikely(counting) && write)
+		count_lines(offset, size);
 	if (write)
 		for (; offset >> PAGE_SHIFT <= (addr - ARENA_BASE + size - 1) >> PAGE_SHIFT; offset += PAGE_BYTES)
 			pages[offset >> PAGE_SHIFT].touched = true;

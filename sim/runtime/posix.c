@@ -2,11 +2,12 @@
 /*
  * The system that the code under test sees (sim/redirect.syms renames the calls): its
  * memory is the arena's, its locks, clock and CPUs are the machine's, and there is
- * nothing else: no files, no signals to block, no threads to start.
+ * nothing else: no files but event descriptors, no signals to block, no threads to start.
  */
 #include "runtime.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -122,12 +123,40 @@ long sim_sysconf(int name)
 	return name == _SC_PAGESIZE ? 4096 : -1;
 }
 
+static bool is_thread(int tid)
+{
+	return tid >= FIRST_TID && tid < FIRST_TID + (int)sim.nr_fibres &&
+	       sim.fibres[tid - FIRST_TID].state != SIM_DONE;
+}
+
+/* Of the calls by number those that the library makes; a write and a close are of event descriptors. */
 long sim_syscall(long number, ...)
 {
-	if (number == SYS_gettid)
+	int first, second;
+	va_list args;
+
+	va_start(args, number);
+	first = va_arg(args, int);
+	second = va_arg(args, int);
+	va_end(args);
+	switch (number) {
+	case SYS_gettid:
 		return FIRST_TID + sim.current->id;
-	errno = ENOSYS;
-	return -1;
+	case SYS_tgkill:
+		if (is_thread(second))
+			return 0;
+		errno = ESRCH;
+		return -1;
+	case SYS_write:
+		sim_fd_write(first);
+		return sizeof(uint64_t);
+	case SYS_close:
+		sim_fd_close(first);
+		return 0;
+	default:
+		errno = ENOSYS;
+		return -1;
+	}
 }
 
 int sim_open(const char *path, int flags, ...)

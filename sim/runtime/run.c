@@ -203,6 +203,7 @@ static void reset(const struct sim_run *run)
 	sim_globals_reset();
 	sim_sleep_reset();
 	sim_keys_reset();
+	sim_fds_reset();
 	sim_atfork_reset();
 	sim_names_reset();
 }

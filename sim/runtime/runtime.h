@@ -356,6 +356,11 @@ void sim_keys_run(struct sim_fibre *f); /* destructors, at a fibre's end */
 void sim_atfork_reset(void);
 bool sim_time_passes(void); /* nobody can go on: does anything wake when time passes? */
 
+/* eventfd.c */
+void sim_fds_reset(void);
+void sim_fd_write(int fd);
+void sim_fd_close(int fd);
+
 /* tsan.c */
 void __tsan_atomic64_store(volatile uint64_t *p, uint64_t value, int order);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Litmus tests of memory, grace periods, locks, time and fork: instrumented. */
+#include "base/eventfd.h"
 #include "selftest/litmus.h"
 
 #include <stdatomic.h>
@@ -340,4 +341,33 @@ const struct sim_test litmus_irq_sleeps = {
 	.cpus = 1,
 	.threads = { lock_ab },
 	.handler = irq_takes_lock,
+};
+
+/* Event descriptors: closed while another still writes. */
+
+static int descriptor;
+
+static void opens_descriptor(void)
+{
+	descriptor = event_open();
+	sim_check(descriptor >= 0);
+}
+
+static void writes_descriptor(void)
+{
+	event_fire(descriptor);
+}
+
+static void closes_descriptor(void)
+{
+	event_shut(descriptor);
+}
+
+const struct sim_test litmus_closed = {
+	.name = "litmus-closed",
+	.about = "a descriptor is closed before its last write",
+	.cpus = 2,
+	.threads = { writes_descriptor, closes_descriptor },
+	.setup = opens_descriptor,
+	.exhaustive_bound = 1,
 };

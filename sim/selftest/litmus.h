@@ -13,6 +13,10 @@ extern const struct sim_test litmus_drain, litmus_drain_unfenced, litmus_drain_b
 /* lifetime.c: memory, grace periods, locks, time, fork */
 extern const struct sim_test litmus_rcu_early, litmus_rcu, litmus_uaf, litmus_double_free, litmus_bounds;
 extern const struct sim_test litmus_aba, litmus_deadlock, litmus_mutex, litmus_livelock, litmus_spin, litmus_sleep;
-extern const struct sim_test litmus_fork, litmus_fork_handled, litmus_null, litmus_memcpy, litmus_irq_sleeps;
+extern const struct sim_test litmus_fork, litmus_fork_handled, litmus_null, litmus_memcpy, litmus_irq_sleeps,
+	litmus_closed;
+
+/* cost.c: of the library, counted */
+extern const struct sim_test cost_of_reads;
 
 #endif

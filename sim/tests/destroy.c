@@ -133,6 +133,46 @@ const struct sim_test test_late_bytes = {
 	.check = stage_nothing_left,
 };
 
+/* What a dead owner's objects left in slots is nobody's: it refuses nobody, tidied up or not (A6). */
+
+enum {
+	WHOLE = 160
+}; /* pages: an eighth of it is room for a byte slot */
+
+static void left_over(void)
+{
+	stage_start(0);
+	stage_make(1, 0, WHOLE);
+	stage_make(2, 1, 0);
+	owner = memcg_objcg_get(stage[2]);
+	stage_charge_bytes(owner, 2, 5000);
+	stage_uncharge_bytes(owner, 2, 5000);
+	memcg_objcg_put(owner);
+}
+
+static void destroys_untidy(void)
+{
+	sim_check(memcg_destroy(stage[2]) == 0);
+	memcg_put(stage[2]);
+}
+
+static void wants_all(void)
+{
+	for (int i = 0; i < 2; i++) {
+		sim_check(stage_try(1, WHOLE, MEMCG_MAY_SLEEP) == 0);
+		stage_uncharge(1, WHOLE);
+	}
+}
+
+const struct sim_test test_dead_bytes = {
+	.name = "dead-bytes",
+	.about = "a charge of the whole limit while a group below dies that left parts of pages in slots",
+	.cpus = 2,
+	.threads = { destroys_untidy, wants_all, memcg_tick },
+	.setup = left_over,
+	.check = leaf_left_nothing,
+};
+
 /* Objects that outlive their group belong to the parent, exactly. */
 
 static void objects_first(void)

@@ -192,6 +192,107 @@ const struct sim_test test_undecided = {
 	.invariant = stage_invariant,
 };
 
+/*
+ * The same where the level above gets its first limit in the middle, and others hold the lower one under pressure. What
+ * fits below is refused only if the large one was granted; one that is refused after all is no reason.
+ */
+
+enum {
+	BOTH_REFUSED = SIM_LEDGER - 1
+};
+
+static void capped_setup(void)
+{
+	stage_start(0);
+	stage_make(1, 0, 0);
+	stage_make(2, 1, 8);
+	stage_make(3, 2, 0);
+}
+
+static void large_unless_capped(void)
+{
+	if (stage_try(3, 6, 0))
+		sim_note(BOTH_REFUSED, 1);
+	else
+		stage_uncharge(3, 6);
+}
+
+static void small_below_the_cap(void)
+{
+	if (stage_try(2, 4, MEMCG_MAY_SLEEP))
+		sim_note(BOTH_REFUSED, 1);
+	else
+		stage_uncharge(2, 4);
+}
+
+static void caps(void)
+{
+	stage_press(2);
+	stage_set_max(1, 4);
+	stage_release(2);
+}
+
+static void not_both(void)
+{
+	sim_check(sim_noted(BOTH_REFUSED) < 2);
+	stage_conserved();
+}
+
+const struct sim_test test_capped_above = {
+	.name = "capped-above",
+	.about = "a climb that a limit set meanwhile refuses above does not refuse a small one below",
+	.cpus = 3,
+	.threads = { large_unless_capped, small_below_the_cap, caps },
+	.setup = capped_setup,
+	.check = not_both,
+	.invariant = stage_invariant,
+};
+
+/*
+ * Refusals one after the other: the pressure of the first lingers for the next, and ends between. Whatever stock comes
+ * and goes meanwhile, what fits is granted, what does not is refused.
+ */
+
+enum {
+	FILLED = 100
+};
+
+static void filled_setup(void)
+{
+	one_level();
+	stage_charge(1, FILLED);
+}
+
+static void refused_again(void)
+{
+	for (int i = 0; i < 3; i++)
+		sim_check(stage_try(2, MAX - FILLED + 1, MEMCG_MAY_SLEEP) != 0);
+}
+
+static void fits_again(void)
+{
+	for (int i = 0; i < 3; i++) {
+		sim_check(stage_try(2, MAX - FILLED - 2, MEMCG_MAY_SLEEP) == 0);
+		stage_uncharge(2, MAX - FILLED - 2);
+	}
+}
+
+static void two_come_and_go(void)
+{
+	for (int i = 0; i < 3; i++)
+		small_may_fail();
+}
+
+const struct sim_test test_refused_again = {
+	.name = "refused-again",
+	.about = "refusals in a row, whose pressure lingers, beside what fits and stock that comes and goes",
+	.cpus = 3,
+	.threads = { refused_again, fits_again, two_come_and_go },
+	.setup = filled_setup,
+	.check = stage_conserved,
+	.invariant = stage_invariant,
+};
+
 /* One page, two that want it. */
 
 static void one_page(void)

@@ -113,10 +113,20 @@ void stage_uncharge_bytes(struct memcg_objcg *owner, unsigned int nr, size_t byt
 	memcg_uncharge_bytes(owner, bytes);
 }
 
-void stage_drain(unsigned int nr)
+void stage_press(unsigned int nr)
 {
 	pressure_begin(stage[nr]);
+}
+
+void stage_release(unsigned int nr)
+{
 	pressure_end(stage[nr]);
+}
+
+void stage_drain(unsigned int nr)
+{
+	stage_press(nr);
+	stage_release(nr);
 }
 
 unsigned long stage_usage(unsigned int nr)

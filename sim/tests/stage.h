@@ -37,7 +37,9 @@ int stage_try_bytes(struct memcg_objcg *owner, unsigned int nr, size_t bytes, un
 void stage_charge_bytes(struct memcg_objcg *owner, unsigned int nr, size_t bytes);
 void stage_uncharge_bytes(struct memcg_objcg *owner, unsigned int nr, size_t bytes);
 
-void stage_drain(unsigned int nr);          /* takes all stock below back, as a refused charge does */
+void stage_press(unsigned int nr);          /* puts it under pressure, as a refused charge does, until ... */
+void stage_release(unsigned int nr);        /* ... this */
+void stage_drain(unsigned int nr);          /* both: takes all stock below back */
 unsigned long stage_usage(unsigned int nr); /* pages that its level counts */
 unsigned long stage_peak(unsigned int nr);  /* highest ever */
 void stage_tick(void);                      /* housekeeping until nothing is left to do */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int event_open(void)
@@ -22,13 +23,14 @@ int event_dup(int fd)
 	return copy < 0 ? -errno : copy;
 }
 
+/* Not by write(2) and close(2), at which a thread can be cancelled. */
 void event_fire(int fd)
 {
 	const uint64_t one = 1;
 	int saved = errno;
 
 	/* Full is as good: it is readable. */
-	if (write(fd, &one, sizeof(one)) < 0)
+	if (syscall(SYS_write, fd, &one, sizeof(one)) < 0)
 		errno = saved;
 }
 
@@ -44,5 +46,5 @@ void event_clear(int fd)
 void event_shut(int fd)
 {
 	if (fd >= 0)
-		close(fd);
+		syscall(SYS_close, fd);
 }

@@ -39,13 +39,21 @@ void lock_take(struct lock *lock)
 	sim_mutex_lock(lock);
 }
 
+bool lock_try(struct lock *lock)
+{
+	if (!sim_mutex_trylock(lock))
+		return false;
+	rank_take(lock->rank);
+	return true;
+}
+
 void lock_drop(struct lock *lock)
 {
 	rank_drop(lock->rank);
 	sim_mutex_unlock(lock);
 }
 
-bool lock_try(struct lock *lock)
+bool lock_try_nowait(struct lock *lock)
 {
 	return sim_mutex_trylock(lock);
 }
@@ -72,6 +80,20 @@ void lock_take(struct lock *lock)
 	lock->cancel_state = state;
 }
 
+bool lock_try(struct lock *lock)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (pthread_mutex_trylock(&lock->mutex)) {
+		pthread_setcancelstate(state, NULL);
+		return false;
+	}
+	rank_take(lock->rank);
+	lock->cancel_state = state;
+	return true;
+}
+
 void lock_drop(struct lock *lock)
 {
 	int state = lock->cancel_state;
@@ -82,7 +104,7 @@ void lock_drop(struct lock *lock)
 }
 
 /* May interrupt who is about to take it, or another: its rank is not noted. */
-bool lock_try(struct lock *lock)
+bool lock_try_nowait(struct lock *lock)
 {
 	int state;
 

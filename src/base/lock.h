@@ -17,10 +17,11 @@ enum lock_rank {
 	LOCK_RANK_HOUSE = 2,   /* one housekeeper at a time; serialises offline work */
 	LOCK_RANK_TREE = 3,    /* children lists, names, descendants counts, limits as written */
 	LOCK_RANK_DRAIN = 4,   /* one drain at a time; pressure of all levels */
-	LOCK_RANK_THREADS = 5, /* which threads are attached where */
-	LOCK_RANK_IDS = 6,     /* free lists of the id tables */
-	LOCK_RANK_NOTIFY = 7,  /* who listens to which file */
-	LOCK_RANK_WAKE = 8,    /* the housekeeping thread's bell */
+	LOCK_RANK_STAT = 5,    /* flushes of statistics, and their blocks */
+	LOCK_RANK_THREADS = 6, /* which threads are attached where */
+	LOCK_RANK_IDS = 7,     /* free lists of the id tables */
+	LOCK_RANK_NOTIFY = 8,  /* who listens to which file */
+	LOCK_RANK_WAKE = 9,    /* the housekeeping thread's bell */
 	LOCK_RANK_NR,
 };
 
@@ -36,8 +37,9 @@ struct lock {
 	}
 
 void lock_take(struct lock *lock);
+bool lock_try(struct lock *lock); /* false: it is held */
 void lock_drop(struct lock *lock);
-bool lock_try(struct lock *lock); /* nowait: false when anybody has it; no rank, nothing is taken after it */
+bool lock_try_nowait(struct lock *lock); /* from any context: no rank, nothing is taken after it */
 void lock_drop_tried(struct lock *lock);
 void lock_reinit(struct lock *lock); /* in the child of a fork, by the thread that held it */
 

@@ -17,6 +17,11 @@ struct memcg_backing mem_backing = {
 	.free = free,
 };
 
+void mem_ask(void)
+{
+	mem_backing.free(mem_backing.malloc(1));
+}
+
 #ifdef MEMCG_SIM
 
 void *mem_zalloc(size_t size)

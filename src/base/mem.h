@@ -14,6 +14,7 @@ extern struct memcg_backing mem_backing; /* written at start only */
 
 void *mem_zalloc(size_t size); /* 128-byte aligned, zeroed; NULL when there is none */
 void mem_free(void *ptr);      /* NULL is ignored */
+void mem_ask(void);            /* a block, and back: what the allocator does at its first call, it does now */
 
 uint64_t clock_ns(void); /* monotonic */
 void clock_pause(unsigned int attempt,

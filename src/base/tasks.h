@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 
 int tasks_each(void (*each)(pid_t tid, void *arg), void *arg); /* 0; negative errno: no /proc here */
-bool task_lives(pid_t tid);                                    /* is it a thread of this process? */
+bool task_is_library(pid_t tid);                               /* is it one of the library's own, by its name? */
+uint64_t task_start(pid_t tid); /* when it began, by the kernel's ticks; 0: no thread of this process */
 
 #endif

@@ -51,10 +51,11 @@ static bool charge_here(struct memcg_objcg *objcg, size_t size, struct memcg_obj
  * The pages were refused at once; try with @flags outside the section. 1: charged; 0: the group was destroyed
  * meanwhile and the pages are back, look again; negative errno. Takes over the reference on @memcg.
  */
-static int charge_away(struct memcg_objcg *objcg, struct memcg *memcg, size_t size, unsigned int flags)
+static int charge_away(struct memcg_objcg *objcg, struct memcg *memcg, size_t size, unsigned int flags,
+		       struct charge_tries *tries)
 {
 	unsigned long pages = pages_for(size);
-	int ret = try_charge(memcg, NULL, pages, flags);
+	int ret = charge_try(memcg, NULL, pages, flags, tries);
 
 	if (!ret) {
 		struct memcg_objcg *living;
@@ -72,20 +73,12 @@ static int charge_away(struct memcg_objcg *objcg, struct memcg *memcg, size_t si
 	return ret;
 }
 
-noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned int flags)
+static int bytes_try(struct memcg_objcg *objcg, size_t size, unsigned int flags, struct charge_tries *tries)
 {
 	int ret = 0;
 
-	if (!size)
-		return 0;
-	if (size > LONG_MAX || (flags & ~CHARGE_FLAGS))
-		return -EINVAL;
 	if (pages_for(size) > CHARGE_PAGES_MAX)
 		return -ENOMEM;
-	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
-		return 0;
-	if (flags & MEMCG_MAY_SLEEP)
-		group_control_check();
 	while (!ret) {
 		struct counter_refusal refusal;
 		struct memcg_objcg *living;
@@ -98,17 +91,32 @@ noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned 
 		}
 		memcg = living->memcg;
 		if (!flags) {
-			events_raise(&memcg_of_counter(refusal.counter)->events, EVENT_MAX);
-			charge_refused(&refusal, pages_for(size));
+			charge_met(tries, &refusal, pages_for(size));
+			ret = charge_failed(tries);
 			slow_leave();
-			return -ENOMEM;
+			return ret;
 		}
 		memcg = css_tryget(&memcg->css) ? memcg : NULL;
 		slow_leave();
 		if (memcg)
-			ret = charge_away(objcg, memcg, size, flags);
+			ret = charge_away(objcg, memcg, size, flags, tries);
 	}
 	return ret < 0 ? ret : 0;
+}
+
+noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned int flags)
+{
+	struct charge_tries tries = { 0 };
+
+	if (!size)
+		return 0;
+	if (size > LONG_MAX || (flags & ~CHARGE_FLAGS))
+		return -EINVAL;
+	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
+		return 0;
+	if (flags & MEMCG_MAY_SLEEP)
+		group_control_check();
+	return bytes_try(objcg, size, flags, &tries);
 }
 
 noinline void bytes_uncharge_slow(struct memcg_objcg *objcg, size_t size)
@@ -188,7 +196,8 @@ static bool move_end(struct page_move *move, struct memcg_objcg *from, struct me
 }
 
 /* True: moved. False: nothing is changed. */
-static bool move_pages(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags)
+static bool move_pages(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags,
+		       struct charge_tries *tries)
 {
 	struct page_move move;
 	int err = 0;
@@ -200,7 +209,7 @@ static bool move_pages(struct memcg_objcg *from, struct memcg_objcg *to, size_t 
 	if (!done)
 		return false;
 	if (move.receiver != move.top)
-		err = try_charge(move.receiver, move.top, move.pages, flags);
+		err = charge_try(move.receiver, move.top, move.pages, flags, tries);
 	slow_enter();
 	done = !err && move_end(&move, from, to, size);
 	if (!done && move.odd) {
@@ -232,6 +241,49 @@ static bool same_payer(struct memcg_objcg *from, struct memcg_objcg *to, size_t 
 	return same;
 }
 
+/* Who pays for @objcg now, referenced. Those above live as long, and who pays when it has died is one of them. */
+static struct memcg *payer_get(struct memcg_objcg *objcg)
+{
+	struct memcg *memcg;
+
+	slow_enter();
+	memcg = memcg_get(objcg_living(objcg)->memcg);
+	slow_leave();
+	return memcg;
+}
+
+static int move_or_charge(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags,
+			  struct charge_tries *tries)
+{
+	int err;
+
+	if (move_pages(from, to, size, flags, tries))
+		return 0;
+	err = bytes_try(to, size, flags, tries);
+	if (!err)
+		memcg_uncharge_bytes(from, size);
+	/* That may have waited, and drained: what the payer could not spare before is in its residue now. */
+	if (err == -ENOMEM && (flags & MEMCG_MAY_SLEEP) && move_pages(from, to, size, flags, tries))
+		return 0;
+	return err;
+}
+
+static int move_between(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags)
+{
+	struct charge_tries tries = { .later = true };
+	struct memcg *receiver;
+	int err;
+
+	if (same_payer(from, to, size))
+		return 0;
+	receiver = payer_get(to);
+	err = move_or_charge(from, to, size, flags, &tries);
+	if (err == -ENOMEM && tries.last.counter)
+		charge_refused(&tries);
+	memcg_put(receiver);
+	return err;
+}
+
 int memcg_move_bytes(struct memcg_objcg *from, struct memcg_objcg *to, size_t size, unsigned int flags)
 {
 	int err;
@@ -240,14 +292,11 @@ int memcg_move_bytes(struct memcg_objcg *from, struct memcg_objcg *to, size_t si
 		return -EINVAL;
 	if (from == to || !size)
 		return 0;
-	if (from && to && (same_payer(from, to, size) || move_pages(from, to, size, flags)))
-		return 0;
+	if (from && to)
+		return move_between(from, to, size, flags);
 	err = memcg_charge_bytes(to, size, flags);
 	if (!err)
 		memcg_uncharge_bytes(from, size);
-	/* That may have waited, and drained: what the payer could not spare before is in its residue now. */
-	if (err == -ENOMEM && (flags & MEMCG_MAY_SLEEP) && from && to && move_pages(from, to, size, flags))
-		return 0;
 	return err;
 }
 

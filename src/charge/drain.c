@@ -18,6 +18,9 @@
  *     gate has moved, and it fails) or sees the pressure.
  * G2  Every climb through top that is not decided is counted in top's word then: one that
  *     began before the grace period has ended, later ones see the pressure.
+ * G3  Both stay true while the word of pressure is not 0. So they are made true once, and a charge that is
+ *     refused again and again at a level finds them so: pressure_linger(). Its drains are one in
+ *     PRESSURE_LINGER_NS at most, whoever is refused: they cost all other threads of the process too.
  *
  * Where the kernel refuses the fence since the start (a filter installed later), what is in use stays
  * closed for good and stock is not used any more; what a sequence under way at that instant commits
@@ -37,26 +40,13 @@
 static struct lock drain_lock = LOCK_INIT(LOCK_RANK_DRAIN);
 static bool fence_lost; /* the kernel refuses it: gates stay closed; drain lock */
 
-/* What a drain takes. */
-struct match {
-	const struct memcg *top; /* groups below and this one; NULL: dying groups */
+/* What a drain takes: of which areas, and of whom. */
+struct drain {
+	bool (*area)(struct percpu_area *area); /* NULL: of all */
+	stock_match group;                      /* page slots of these */
+	bytes_match owner;                      /* byte slots of these */
+	const struct memcg *top;                /* what both are given */
 };
-
-static bool match_group(const struct memcg *memcg, const void *arg)
-{
-	const struct match *match = arg;
-
-	return match->top ? css_is_descendant(&memcg->css, &match->top->css) : memcg_dying(memcg);
-}
-
-static bool match_owner(const struct memcg_objcg *objcg, const void *arg)
-{
-	const struct match *match = arg;
-
-	if (!match->top)
-		return load_seq(&objcg->dead);
-	return css_is_descendant(&objcg->memcg->css, &match->top->css);
-}
 
 static void close_gates(void)
 {
@@ -101,86 +91,89 @@ static void drain_fence(void)
 	nanosleep(&nap, NULL);
 }
 
-static void take(const struct match *match)
+static void take(const struct drain *drain)
 {
 	unsigned int i;
 
 	for (i = 0; i < percpu_nr; i++) {
-		if (!closed(i))
+		struct percpu_area *area = percpu_area(i);
+
+		if (!closed(i) || (drain->area && !drain->area(area)))
 			continue;
 		rcu_lock();
-		bytes_drain_area(percpu_area(i), match_owner, match);
-		stock_drain_area(percpu_area(i), match_group, match);
+		bytes_drain_area(area, drain->owner, drain->top);
+		stock_drain_area(area, drain->group, drain->top);
 		rcu_unlock();
 	}
 }
 
 /* Drain lock. */
-static void drain(const struct match *match)
+static void run_drain(const struct drain *drain)
 {
 	close_gates();
 	if (sim_fault(FAULT_EARLY_REOPEN))
 		open_gates();
 	drain_fence();
-	take(match);
+	take(drain);
 	if (!fence_lost)
 		open_gates();
 }
 
-void drain_all(struct memcg *top)
+static bool group_below(const struct memcg *memcg, const void *top)
 {
-	struct match match = { .top = top };
+	return css_is_descendant(&memcg->css, &((const struct memcg *)top)->css);
+}
 
-	lock_take(&drain_lock);
-	drain(&match);
-	lock_drop(&drain_lock);
+static bool owner_below(const struct memcg_objcg *objcg, const void *top)
+{
+	return group_below(objcg->memcg, top);
+}
+
+/* Drain lock: all stock at and below a level. */
+static void drain_below(const struct memcg *top)
+{
+	const struct drain drain = { NULL, group_below, owner_below, top };
+
+	run_drain(&drain);
+}
+
+static bool group_dying(const struct memcg *memcg, const void *unused)
+{
+	(void)unused;
+	return memcg_dying(memcg);
+}
+
+static bool owner_dead(const struct memcg_objcg *objcg, const void *unused)
+{
+	(void)unused;
+	return load_seq(&objcg->dead);
 }
 
 static void drain_dying(void)
 {
-	struct match match = { .top = NULL };
+	const struct drain drain = { NULL, group_dying, owner_dead, NULL };
 
 	lock_take(&drain_lock);
-	drain(&match);
+	run_drain(&drain);
 	lock_drop(&drain_lock);
 }
 
-void pressure_begin(struct memcg *memcg)
+static bool area_idle(struct percpu_area *area)
 {
-	struct match match = { .top = memcg };
-
-	lock_take(&drain_lock);
-	store_seq(&memcg->memory.pressure, memcg->memory.pressure + 1);
-	if (!memcg->memory.clean) {
-		drain(&match);
-		rcu_synchronize();
-		memcg->memory.clean = 1;
-	}
-	lock_drop(&drain_lock);
+	return !atomic_xchg(&area->busy, 0);
 }
 
-void pressure_end(struct memcg *memcg)
-{
-	lock_take(&drain_lock);
-	/* 0 in the child of a fork that a handler made in the middle of our wait. */
-	if (memcg->memory.pressure)
-		store_seq(&memcg->memory.pressure, memcg->memory.pressure - 1);
-	if (!memcg->memory.pressure)
-		memcg->memory.clean = 0;
-	lock_drop(&drain_lock);
-}
-
-static bool match_any(const struct memcg *memcg, const void *arg)
+static bool any_group(const struct memcg *memcg, const void *unused)
 {
 	(void)memcg;
-	(void)arg;
+	(void)unused;
 	return true;
 }
 
-static bool match_any_owner(const struct memcg_objcg *objcg, const void *arg)
+static bool any_owner(const struct memcg_objcg *objcg, const void *unused)
 {
 	(void)objcg;
-	(void)arg;
+	(void)unused;
 	return true;
 }
 
@@ -190,24 +183,35 @@ static bool match_any_owner(const struct memcg_objcg *objcg, const void *arg)
  */
 static void drain_idle(void)
 {
-	unsigned int i;
+	const struct drain drain = { area_idle, any_group, any_owner, NULL };
 
 	lock_take(&drain_lock);
-	close_gates();
-	drain_fence();
-	for (i = 0; i < percpu_nr; i++) {
-		struct percpu_area *area = percpu_area(i);
-
-		if (!closed(i) || atomic_xchg(&area->busy, 0))
-			continue;
-		rcu_lock();
-		bytes_drain_area(area, match_any_owner, NULL);
-		stock_drain_area(area, match_any, NULL);
-		rcu_unlock();
-	}
-	if (!fence_lost)
-		open_gates();
+	run_drain(&drain);
 	lock_drop(&drain_lock);
+}
+
+void pressure_begin(struct memcg *memcg)
+{
+	if (page_counter_hold(&memcg->memory))
+		return;
+	lock_take(&drain_lock);
+	/* Another may have been faster. */
+	if (!(load_seq(&memcg->memory.pressure) & PRESSURE_CLEAN)) {
+		drain_below(memcg);
+		rcu_synchronize();
+		page_counter_clean(&memcg->memory);
+	}
+	lock_drop(&drain_lock);
+}
+
+void pressure_end(struct memcg *memcg)
+{
+	page_counter_let_go(&memcg->memory, false);
+}
+
+void pressure_linger(struct memcg *memcg)
+{
+	page_counter_let_go(&memcg->memory, true);
 }
 
 static void fork_prepare(void)
@@ -229,17 +233,22 @@ static void fork_child(void)
 
 	for (i = 0; i < percpu_nr; i++)
 		stock_fork_child(percpu_area(i));
-	while ((pos = css_next(pos, &root->css))) {
+	while ((pos = css_next(pos, &root->css)))
 		memcg_of(pos)->memory.pressure = 0;
-		memcg_of(pos)->memory.clean = 0;
-	}
 	lock_reinit(&drain_lock);
+}
+
+static int charge_nowait_step(struct memcg *memcg, unsigned long pages)
+{
+	return memcg_charge(memcg, pages, 0);
 }
 
 __attribute__((constructor)) static void register_steps(void)
 {
 	group_steps.drain_dying = drain_dying;
 	group_steps.drain_idle = drain_idle;
+	group_steps.charge = charge_nowait_step;
+	group_steps.uncharge = memcg_uncharge;
 	group_steps.fork_prepare = fork_prepare;
 	group_steps.fork_parent = fork_parent;
 	group_steps.fork_child = fork_child;

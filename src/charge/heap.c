@@ -5,6 +5,15 @@
  * A block is: padding, header, what the caller gets. The header tells who pays and how much,
  * so that a free from any thread, at any time, credits the payer (A5). Without an alignment
  * above the header's, the header begins the block that the backing allocator gave.
+ *
+ * Block and payment belong together. Up to PAY_LATER bytes are paid first: the stock does it. A larger
+ * amount is paid after it was had: what the allocator below refuses, for its size, must not stand in the peak
+ * (A4), nor in the way of others, and memory costs nothing until it is touched.
+ *
+ * A block that grows in place, or moves without a copy, cannot be had first: once it has moved, a refused payment could
+ * not be answered, since the old block is gone. So the allocator is asked for as much as it is to grow by, untouched, and
+ * that is given back. Tolerated: there was room for that and, a moment later, not for the grown block. Then the
+ * amount stands in the peak, once for each such call.
  */
 #include <errno.h>
 #include <memcg/heap.h>
@@ -66,10 +75,7 @@ static void repay(struct memcg_objcg *owner, size_t total)
 	errno = saved;
 }
 
-/*
- * Block and payment belong together. A large one is paid after it was had: what the allocator below refuses, for
- * its size, must not stand in the peak, nor in the way of others, and costs nothing until it is touched.
- */
+/* After the allocation, before which what is less than PAY_LATER was paid. False: neither block nor payment is left. */
 static bool settled(void *block, struct memcg_objcg *owner, size_t total, unsigned int flags)
 {
 	if (unlikely(!block)) {
@@ -131,17 +137,29 @@ static void *realloc_copy(void *ptr, size_t size, unsigned int flags)
 	char *block;
 	void *copy;
 
-	if (!pay(owner, space + size, flags))
+	if (space + size < PAY_LATER && !pay(owner, space + size, flags))
 		return out_of_memory();
 	block = mem_backing.aligned_alloc(space, (space + size + space - 1) & ~(space - 1));
-	if (!block) {
-		repay(owner, space + size);
+	if (!settled(block, owner, space + size, flags))
 		return out_of_memory();
-	}
 	copy = fill_header(block, space, owner, size);
 	memcpy(copy, ptr, old < size ? old : size);
 	memcg_free(ptr);
 	return copy;
+}
+
+/* For @more bytes of a block that is about to grow. */
+static bool pay_growth(struct memcg_objcg *owner, size_t more, unsigned int flags)
+{
+	void *room;
+
+	if (!owner || more < PAY_LATER)
+		return pay(owner, more, flags);
+	room = mem_backing.malloc(more);
+	if (!settled(room, owner, more, flags))
+		return false;
+	mem_backing.free(room);
+	return true;
 }
 
 void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned int flags)
@@ -160,7 +178,7 @@ void *memcg_heap_realloc(struct memcg *group, void *ptr, size_t size, unsigned i
 		return out_of_memory();
 	if (space_before(header) != HEADER)
 		return realloc_copy(ptr, size, flags);
-	if (size > old && !pay(owner, size - old, flags))
+	if (size > old && !pay_growth(owner, size - old, flags))
 		return out_of_memory();
 	block = mem_backing.realloc(header, HEADER + size);
 	if (!block) {

@@ -17,6 +17,7 @@
 
 #include "charge/slot.h"
 #include "group/slow.h"
+#include "group/stat.h"
 
 #define ATTEMPTS 8 /* commits that may fail before residue and counters are used instead */
 #define PAGE ((size_t)MEMCG_PAGE_SIZE)
@@ -26,6 +27,7 @@ void bytes_count_pages(struct memcg_objcg *objcg, int64_t pages)
 	uint32_t id = objcg_id(objcg);
 	int attempt;
 
+	memcg_mod_heap(objcg->memcg, pages);
 	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
 		unsigned int index = percpu_index();
 		struct percpu_area *area = percpu_area(index);
@@ -67,66 +69,48 @@ static void settle(struct percpu_area *area, uint64_t word)
 	if (pages) {
 		/* Straight to the counters: it may be dying, and this may be a drain. */
 		atomic_add(&objcg->moved_pages, -(int64_t)pages);
+		memcg_mod_heap(objcg->memcg, -(long)pages);
 		stock_uncharge(objcg->memcg, pages);
 	}
 	slot_release(area, &objcg->memcg->memory, MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE);
 }
 
-static bool place(struct memcg_objcg *objcg)
+static struct slot_owner owner_of(const struct memcg_objcg *objcg)
 {
-	unsigned int index = percpu_index();
-	struct percpu_area *area = percpu_area(index);
-	struct page_counter *counter = &objcg->memcg->memory;
-	uint64_t gate = percpu_gate(area), before;
-	uint64_t *slot;
-	bool placed;
-
-	percpu_touch(index);
-	if (load_seq(&objcg->dead) && !sim_fault(FAULT_NO_DYING_CHECK))
-		return false;
-	if (!slot_reserve(index, area, counter, BYTE_FIRST_ROOM, true))
-		return false;
-	slot = slot_choose(area, &objcg->fast, &area->byte_victim[objcg_id(objcg) % BYTE_SETS], &before);
-	placed = percpu_commit(index, area, slot, before, byte_word(objcg, BYTE_FIRST_ROOM * PAGE, 0), gate);
-	if (!placed)
-		slot_release(area, counter, BYTE_FIRST_ROOM);
-	else if (before)
-		settle(area, before);
-	return placed;
+	return (struct slot_owner){ &objcg->fast, &objcg->memcg->memory, (unsigned int)PAGE, BYTE_FIRST_ROOM,
+				    BYTE_MOST_ROOM };
 }
 
-/* Double the room of a slot that proved too small. */
-static bool grow(struct memcg_objcg *objcg, unsigned int index, struct percpu_area *area, uint64_t *slot, uint64_t word,
-		 uint64_t gate)
+/* Give the owner a slot on this CPU, after a look that found none. */
+static bool place(struct memcg_objcg *objcg, struct slot_look *look)
 {
-	struct page_counter *counter = &objcg->memcg->memory;
-	unsigned int more = MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE;
+	const struct slot_owner owner = owner_of(objcg);
 
-	if (more >= BYTE_MOST_ROOM || !slot_reserve(index, area, counter, more, false))
+	percpu_touch(look->index);
+	if (load_seq(&objcg->dead) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
-	if (percpu_commit(index, area, slot, word, word + ((uint64_t)(more * PAGE) << 16), gate))
-		return true;
-	slot_release(area, counter, more);
-	return false;
+	if (!slot_place(look, &owner, &look->area->byte_victim[objcg_id(objcg) % BYTE_SETS]))
+		return false;
+	if (look->word)
+		settle(look->area, look->word);
+	return true;
 }
 
 unsigned long bytes_batch(struct memcg_objcg *objcg, unsigned long pages)
 {
-	unsigned int index = percpu_index();
-	struct percpu_area *area = percpu_area(index);
-	struct memcg_area *head;
-	uint64_t word, *slot;
+	const struct slot_owner owner = owner_of(objcg);
+	struct slot_look look;
 	unsigned long low;
 
 	if (pages > BYTE_MOST_ROOM)
 		return pages;
-	slot = memcg_slot_(&memcg_percpu, &objcg->fast, index, &head, &word);
-	if (slot) {
-		grow(objcg, index, area, slot, word, percpu_gate(area));
-		low = MEMCG_SLOT_ROOM(word) / (unsigned int)PAGE / 2;
-	} else {
-		low = place(objcg) ? BYTE_FIRST_ROOM / 2 : 0;
-	}
+	slot_look(&look, &objcg->fast);
+	if (look.closed)
+		return pages;
+	if (look.slot)
+		low = slot_grow_low(&look, &owner);
+	else
+		low = place(objcg, &look) ? BYTE_FIRST_ROOM / 2 : 0;
 	return low > pages ? low : pages;
 }
 
@@ -145,14 +129,13 @@ bool bytes_take(struct memcg_objcg *objcg, size_t size)
 }
 
 /* The slot is too full for @size: keep part of a page and half its room of the sum. */
-static bool trim(struct memcg_objcg *objcg, unsigned int index, uint64_t *slot, uint64_t word, size_t size)
+static bool trim(struct memcg_objcg *objcg, const struct slot_look *look, size_t size)
 {
-	struct percpu_area *area = percpu_area(index);
-	size_t sum = MEMCG_SLOT_HELD(word) + size;
-	size_t room = MEMCG_SLOT_ROOM(word);
+	size_t sum = MEMCG_SLOT_HELD(look->word) + size;
+	size_t room = MEMCG_SLOT_ROOM(look->word);
 	size_t keep = sum % PAGE + room / 2;
 
-	if (!percpu_commit(index, area, slot, word, byte_word(objcg, room, keep), percpu_gate(area)))
+	if (!slot_commit(look, slot_word(&objcg->fast, room, keep)))
 		return false;
 	pages_back(objcg, (sum - keep) / PAGE);
 	return true;
@@ -160,6 +143,7 @@ static bool trim(struct memcg_objcg *objcg, unsigned int index, uint64_t *slot, 
 
 void bytes_return(struct memcg_objcg *objcg, size_t size)
 {
+	const struct slot_owner owner = owner_of(objcg);
 	int attempt;
 
 	if (size > BYTE_MOST_ROOM * PAGE) {
@@ -167,19 +151,18 @@ void bytes_return(struct memcg_objcg *objcg, size_t size)
 		size %= PAGE;
 	}
 	for (attempt = 0; size && attempt < ATTEMPTS; attempt++) {
-		unsigned int index = percpu_index();
-		struct memcg_area *head;
-		uint64_t word, *slot;
+		struct slot_look look;
 
-		if (bytes_refill(objcg, size))
-			return;
-		slot = memcg_slot_(&memcg_percpu, &objcg->fast, index, &head, &word);
-		if (!slot) {
-			if (!place(objcg))
+		slot_look(&look, &objcg->fast);
+		if (look.closed)
+			break;
+		if (!look.slot) {
+			if (!place(objcg, &look))
 				break;
-		} else if (size > MEMCG_SLOT_FREE(word) &&
-			   !grow(objcg, index, percpu_area(index), slot, word, percpu_gate(percpu_area(index))) &&
-			   trim(objcg, index, slot, word, size)) {
+		} else if (size <= MEMCG_SLOT_FREE(look.word)) {
+			if (slot_commit(&look, look.word - size * MEMCG_SLOT_UNIT))
+				return;
+		} else if (!slot_grow(&look, &owner) && trim(objcg, &look, size)) {
 			return;
 		}
 	}

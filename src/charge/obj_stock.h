@@ -11,12 +11,6 @@
 
 _Static_assert(BYTE_MOST_ROOM *MEMCG_PAGE_SIZE <= UINT16_MAX, "a slot's word has 16 bits for it");
 
-/* A byte slot's word: as a page slot's, in bytes. */
-static inline uint64_t byte_word(const struct memcg_objcg *objcg, size_t room, size_t held)
-{
-	return objcg->fast.owner | (uint64_t)(room - held) << 16 | held;
-}
-
 /* Take @size bytes from this CPU's slot, or put them there; false: not, or look again. For slow sections and the portable form. */
 static inline bool bytes_consume(const struct memcg_objcg *objcg, size_t size)
 {

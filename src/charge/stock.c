@@ -4,6 +4,14 @@
 
 #include "group/house.h"
 
+bool stock_try_budget(struct percpu_area *area, unsigned int pages)
+{
+	if (atomic_add(&area->budget, pages) <= percpu_budget)
+		return true;
+	atomic_sub(&area->budget, pages);
+	return false;
+}
+
 void stock_put_budget(struct percpu_area *area, unsigned int pages)
 {
 	uint32_t left = atomic_sub(&area->budget, pages);
@@ -18,4 +26,15 @@ void stock_uncharge(struct memcg *memcg, unsigned long nr)
 	page_counter_uncharge(&memcg->memory, NULL, nr);
 	if (memcg_dying(memcg))
 		house_check_zombie(memcg);
+}
+
+void stock_counters_read(struct stock_counters *counters)
+{
+	unsigned int i, which;
+
+	*counters = (struct stock_counters){ 0 };
+	for (i = 0; i < percpu_nr; i++) {
+		for (which = 0; percpu_touched(i) && which < STOCK_COUNT_NR; which++)
+			counters->of[which] += load_relaxed(&percpu_area(i)->counts[which]);
+	}
 }

@@ -45,7 +45,7 @@ bool stock_refill(struct memcg *memcg, unsigned long nr);
 #endif
 
 /*
- * Slow section: another look at the stock. False: not from there, and @batch is how many pages the charge should
+ * Slow section: another look at the stock, which counts why the first failed. False: not from there, and @batch is how many pages the charge should
  * take from the counters, >= @nr. What is more goes to stock_return().
  */
 bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch);
@@ -73,9 +73,16 @@ static inline bool stock_below(const struct memcg *memcg)
 	return MEMCG_STOCK != MEMCG_STOCK_RSEQ || load_seq(&memcg->memory.room) > 0;
 }
 
-/* Slow section: budget for a slot of either kind in an area, by evicting page slots if it must. */
+/* Slow section: budget for a slot of either kind in an area; what is left of it, or by evicting page slots if it must. */
+bool stock_try_budget(struct percpu_area *area, unsigned int pages);
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages);
 void stock_put_budget(struct percpu_area *area, unsigned int pages);
+
+/* What the areas counted, in sum (percpu/area.h). A charge that waits counts each time it looks. */
+struct stock_counters {
+	uint64_t of[STOCK_COUNT_NR];
+};
+void stock_counters_read(struct stock_counters *counters);
 
 /* Slow section: pages straight to the counters of a group that may be dying. */
 void stock_uncharge(struct memcg *memcg, unsigned long nr);

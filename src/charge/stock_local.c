@@ -32,7 +32,7 @@ static bool local_trylock(struct percpu_area *area)
 {
 	if (likely(!atomic_xchg(&area->local.lock, 1)))
 		return true;
-	store_relaxed(&area->trylock_failures, load_relaxed(&area->trylock_failures) + 1);
+	percpu_count(area, STOCK_TRYLOCK_FAILURES);
 	return false;
 }
 
@@ -68,21 +68,31 @@ static int find(const struct local_stock *local, uint64_t owner)
 	return -1;
 }
 
-bool stock_consume(struct memcg *memcg, unsigned long nr)
+/* Take @nr pages from this CPU's slot. STOCK_AGAIN: done; else why not. */
+static inline enum stock_count consume(struct memcg *memcg, unsigned long nr, struct percpu_area *area)
 {
-	struct percpu_area *area = percpu_area(percpu_index());
-	bool done = false;
+	enum stock_count ret = STOCK_MISS;
 	int i;
 
-	if (nr - 1 >= LOCAL_HIGH || !local_trylock(area))
-		return false;
+	if (nr - 1 >= LOCAL_HIGH)
+		return STOCK_TOO_LARGE;
+	if (!local_trylock(area))
+		return STOCK_LOCKED;
 	i = find(&area->local, memcg->fast.owner);
-	if (i >= 0 && area->local.held[i] >= nr) {
-		area->local.held[i] -= (uint32_t)nr;
-		done = true;
+	if (i >= 0) {
+		ret = STOCK_EMPTY;
+		if (area->local.held[i] >= nr) {
+			area->local.held[i] -= (uint32_t)nr;
+			ret = STOCK_AGAIN;
+		}
 	}
 	local_unlock(area);
-	return done;
+	return ret;
+}
+
+bool stock_consume(struct memcg *memcg, unsigned long nr)
+{
+	return consume(memcg, nr, percpu_area(percpu_index())) == STOCK_AGAIN;
 }
 
 bool stock_refill(struct memcg *memcg, unsigned long nr)
@@ -159,12 +169,20 @@ void stock_return(struct memcg *memcg, unsigned long nr)
 
 bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch)
 {
+	struct percpu_area *area = percpu_area(percpu_index());
+	enum stock_count why = consume(memcg, nr, area);
+
 	*batch = nr;
-	if (stock_consume(memcg, nr))
-		return true;
-	if (nr < LOCAL_LOW && !memcg_dying(memcg) && !page_counter_pressed(&memcg->memory))
-		*batch = LOCAL_LOW;
-	return false;
+	if (why != STOCK_AGAIN && nr < LOCAL_LOW) {
+		if (page_counter_pressed(&memcg->memory))
+			why = STOCK_PRESSED;
+		else if (!memcg_dying(memcg))
+			*batch = LOCAL_LOW;
+		else if (why == STOCK_MISS)
+			why = STOCK_UNPLACED;
+	}
+	percpu_count(area, why);
+	return why == STOCK_AGAIN;
 }
 
 void stock_drain_area(struct percpu_area *area, stock_match match, const void *arg)
@@ -196,11 +214,8 @@ void stock_fork_child(struct percpu_area *area)
 
 bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned int pages)
 {
-	(void)index;
-	if (atomic_add(&area->budget, pages) <= percpu_budget)
-		return true;
-	atomic_sub(&area->budget, pages);
-	return false;
+	(void)index; /* no page slot has a part of it: there is none to evict */
+	return stock_try_budget(area, pages);
 }
 
 #endif

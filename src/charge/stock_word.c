@@ -34,11 +34,6 @@
 #define FIRST_ROOM 16U
 #define ATTEMPTS 8 /* commits that may fail before the counters are used instead */
 
-static uint64_t slot_word(const struct memcg *memcg, unsigned int room, unsigned int held)
-{
-	return memcg->fast.owner | (uint64_t)(room - held) << 16 | held;
-}
-
 static uint32_t word_owner(uint64_t word)
 {
 	return (uint32_t)(word >> 32);
@@ -73,9 +68,8 @@ bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned in
 	for (tries = 0; tries < PAGE_SLOTS; tries++) {
 		unsigned int hand;
 
-		if (atomic_add(&area->budget, pages) <= percpu_budget)
+		if (stock_try_budget(area, pages))
 			return true;
-		atomic_sub(&area->budget, pages);
 		hand = load_relaxed(&area->page_hand);
 		store_relaxed(&area->page_hand, hand + 1);
 		evict(index, area, &area->page_slots[hand % PAGE_SLOTS], gate);
@@ -83,104 +77,85 @@ bool stock_take_budget(unsigned int index, struct percpu_area *area, unsigned in
 	return false;
 }
 
-/* Give the group a slot on this CPU. False: not now; the counters serve. */
-static bool place(struct memcg *memcg)
+static struct slot_owner owner_of(struct memcg *memcg)
 {
-	unsigned int index = percpu_index();
-	struct percpu_area *area = percpu_area(index);
-	uint64_t gate = percpu_gate(area), before, expected;
-	uint64_t *slot;
-	bool placed;
-
-	percpu_touch(index);
-	if (memcg_dying(memcg) && !sim_fault(FAULT_NO_DYING_CHECK))
-		return false;
-	if (!slot_reserve(index, area, &memcg->memory, FIRST_ROOM, true))
-		return false;
-	slot = slot_choose(area, &memcg->fast, &area->page_victim[memcg->css.id % PAGE_SETS], &before);
-	expected = sim_fault(FAULT_VICTIM_REREAD) ? load_relaxed(slot) : before;
-	placed = percpu_commit(index, area, slot, expected, slot_word(memcg, FIRST_ROOM, 0), gate);
-	if (!placed)
-		slot_release(area, &memcg->memory, FIRST_ROOM);
-	else if (before)
-		settle(area, before);
-	return placed;
+	return (struct slot_owner){ &memcg->fast, &memcg->memory, 1, FIRST_ROOM, MEMCG_STOCK_HIGH };
 }
 
-/* Double the room of a slot that proved too small. */
-static bool grow(struct memcg *memcg, unsigned int index, struct percpu_area *area, uint64_t *slot, uint64_t word,
-		 uint64_t gate)
+/* Give the group a slot on this CPU, after a look that found none. False: not now; the counters serve. */
+static bool place(struct memcg *memcg, struct slot_look *look)
 {
-	unsigned int more = MEMCG_SLOT_ROOM(word);
+	const struct slot_owner owner = owner_of(memcg);
 
-	if (more >= MEMCG_STOCK_HIGH || !slot_reserve(index, area, &memcg->memory, more, false))
+	percpu_touch(look->index);
+	if (memcg_dying(memcg) && !sim_fault(FAULT_NO_DYING_CHECK))
 		return false;
-	if (percpu_commit(index, area, slot, word, word + ((uint64_t)more << 16), gate))
-		return true;
-	slot_release(area, &memcg->memory, more);
-	return false;
+	if (!slot_place(look, &owner, &look->area->page_victim[memcg->css.id % PAGE_SETS]))
+		return false;
+	if (look->word)
+		settle(look->area, look->word);
+	return true;
 }
 
 bool stock_take(struct memcg *memcg, unsigned long nr, unsigned long *batch)
 {
-	unsigned int index = percpu_index();
-	struct percpu_area *area = percpu_area(index);
-	struct memcg_area *head;
-	uint64_t word, *slot;
-	unsigned long low;
+	const struct slot_owner owner = owner_of(memcg);
+	enum stock_count why;
+	struct slot_look look;
+	unsigned long low = 0;
+	bool done = false;
 
-	*batch = nr;
-	if (nr > MEMCG_STOCK_HIGH)
-		return false;
-	slot = memcg_slot_(&memcg_percpu, &memcg->fast, index, &head, &word);
-	if (!slot) {
-		low = place(memcg) ? FIRST_ROOM / 2 : 0;
+	slot_look(&look, &memcg->fast);
+	if (nr > MEMCG_STOCK_HIGH) {
+		why = STOCK_TOO_LARGE;
+	} else if (look.closed) {
+		why = STOCK_CLOSED;
+	} else if (!look.slot && place(memcg, &look)) {
+		why = STOCK_MISS;
+		low = FIRST_ROOM / 2;
+	} else if (!look.slot) {
+		why = page_counter_pressed(&memcg->memory) ? STOCK_PRESSED : STOCK_UNPLACED;
+	} else if (nr <= MEMCG_SLOT_HELD(look.word)) {
+		why = STOCK_AGAIN;
+		done = slot_commit(&look, look.word + nr * MEMCG_SLOT_UNIT);
 	} else {
-		uint64_t gate = percpu_gate(area);
-		unsigned int room = MEMCG_SLOT_ROOM(word);
-
-		if (nr <= MEMCG_SLOT_HELD(word) &&
-		    percpu_commit(index, area, slot, word, word + nr * MEMCG_SLOT_UNIT, gate))
-			return true;
-		low = grow(memcg, index, area, slot, word, gate) ? room : room / 2;
+		why = STOCK_EMPTY;
+		low = slot_grow_low(&look, &owner);
 	}
+	percpu_count(look.area, why);
 	*batch = low > nr ? low : nr;
-	return false;
+	return done;
 }
 
 /* The slot is too full for @nr: fall to the low mark. */
-static bool trim(struct memcg *memcg, unsigned int index, uint64_t *slot, uint64_t word, unsigned long nr)
+static bool trim(struct memcg *memcg, const struct slot_look *look, unsigned long nr)
 {
-	struct percpu_area *area = percpu_area(index);
-	unsigned int room = MEMCG_SLOT_ROOM(word);
-	unsigned long held = MEMCG_SLOT_HELD(word) + nr;
+	unsigned int room = MEMCG_SLOT_ROOM(look->word), low = room / 2;
 
-	if (held <= room)
+	if (!slot_commit(look, slot_word(&memcg->fast, room, low)))
 		return false;
-	if (!percpu_commit(index, area, slot, word, slot_word(memcg, room, room / 2), percpu_gate(area)))
-		return false;
-	stock_uncharge(memcg, held - room / 2);
+	stock_uncharge(memcg, MEMCG_SLOT_HELD(look->word) + nr - low);
 	return true;
 }
 
 void stock_return(struct memcg *memcg, unsigned long nr)
 {
+	const struct slot_owner owner = owner_of(memcg);
 	int attempt;
 
 	for (attempt = 0; attempt < ATTEMPTS && nr <= MEMCG_STOCK_HIGH; attempt++) {
-		unsigned int index = percpu_index();
-		struct percpu_area *area = percpu_area(index);
-		struct memcg_area *head;
-		uint64_t word, *slot, gate = percpu_gate(area);
+		struct slot_look look;
 
-		slot = memcg_slot_(&memcg_percpu, &memcg->fast, index, &head, &word);
-		if (!slot) {
-			if (!place(memcg))
+		slot_look(&look, &memcg->fast);
+		if (look.closed)
+			break;
+		if (!look.slot) {
+			if (!place(memcg, &look))
 				break;
-		} else if (nr <= MEMCG_SLOT_FREE(word)) {
-			if (percpu_commit(index, area, slot, word, word - nr * MEMCG_SLOT_UNIT, gate))
+		} else if (nr <= MEMCG_SLOT_FREE(look.word)) {
+			if (slot_commit(&look, look.word - nr * MEMCG_SLOT_UNIT))
 				return;
-		} else if (!grow(memcg, index, area, slot, word, gate) && trim(memcg, index, slot, word, nr)) {
+		} else if (!slot_grow(&look, &owner) && trim(memcg, &look, nr)) {
 			return;
 		}
 	}

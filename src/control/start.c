@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -39,11 +38,9 @@ static void *control_thread(void *unused)
 	(void)unused;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), "memcg/control");
-	store_relaxed(&group_control_tid, (pid_t)syscall(SYS_gettid));
 	memcg_enter(memcg_unaccounted());
 	while (!load_acquire(&stopping))
 		server_pass(true);
-	store_relaxed(&group_control_tid, 0);
 	return NULL;
 }
 
@@ -126,7 +123,6 @@ static void fork_child(void)
 	state = state == CONTROL_ON || state == CONTROL_WANTED ? CONTROL_WANTED : CONTROL_OFF;
 	place.path[0] = '\0';
 	store_relaxed(&ticking, 0);
-	store_relaxed(&group_control_tid, 0);
 	server_drop_fds();
 	if (state == CONTROL_WANTED)
 		store_relaxed(&group_control_wanted, 1);

@@ -2,6 +2,7 @@
 /* page_counter: climbs. */
 #include "counter/page_counter.h"
 
+#include "base/mem.h"
 #include "base/rcu.h"
 #include "base/sim.h"
 
@@ -25,22 +26,11 @@ void page_counter_init(struct page_counter *counter, struct page_counter *parent
 	sim_name_field(counter, page_counter, limit);
 	sim_name_field(counter, page_counter, max);
 	sim_name_field(counter, page_counter, pressure);
-	sim_name_field(counter, page_counter, clean);
 	sim_name_field(counter, page_counter, word);
 	sim_name_field(counter, page_counter, watermark);
 	sim_name_field(counter, page_counter, local_watermark);
 	sim_name_field(counter, page_counter, room);
 	sim_name_field(counter, page_counter, failcnt);
-}
-
-/* Is there a level above, below @top, that may refuse? */
-static bool undecided_above(const struct page_counter *counter, const struct page_counter *top)
-{
-	for (counter = counter->parent; counter != top; counter = counter->parent) {
-		if (load_relaxed(&counter->limit) != PAGE_COUNTER_MAX)
-			return true;
-	}
-	return false;
 }
 
 static bool refused(struct counter_refusal *refusal, struct page_counter *counter, uint64_t word, unsigned long limit)
@@ -75,13 +65,29 @@ static bool try_level_fault(struct page_counter *counter, unsigned long nr, stru
 	return true;
 }
 
+/* Of a word that is not 0: is it held, or does it linger and not for too long? */
+static noinline bool still_pressed(struct page_counter *counter, uint32_t pressure)
+{
+	if (pressure != PRESSURE_CLEAN || (int64_t)(clock_ns() - load_relaxed(&counter->held)) < PRESSURE_LINGER_NS)
+		return true;
+	/* Fails if a holder came, or another was faster to end it. */
+	return !atomic_cas(&counter->pressure, &pressure, 0);
+}
+
+static bool pressed(struct page_counter *counter)
+{
+	uint32_t pressure = load_seq(&counter->pressure);
+
+	return unlikely(pressure) && still_pressed(counter, pressure);
+}
+
 /* One level: never stores above the limit that is in force when it stores. */
 static bool try_level(struct page_counter *counter, struct page_counter *top, unsigned long nr, struct climb *climb,
 		      struct counter_refusal *refusal)
 {
 	uint64_t bit = 1ULL << counter->depth;
 	uint64_t word = load_seq(&counter->word);
-	uint64_t mark = load_seq(&counter->pressure) && undecided_above(counter, top);
+	uint64_t mark = pressed(counter) && counter->parent != top; /* the last level decides */
 
 	if (sim_fault(FAULT_ADD_THEN_BACK_OFF))
 		return try_level_fault(counter, nr, climb, refusal);
@@ -259,6 +265,44 @@ void page_counter_set_max(struct page_counter *counter, unsigned long pages)
 	store_seq(&counter->max, pages);
 }
 
+bool page_counter_hold(struct page_counter *counter)
+{
+	return atomic_add(&counter->pressure, 1) & PRESSURE_CLEAN;
+}
+
+void page_counter_clean(struct page_counter *counter)
+{
+	uint32_t old = load_relaxed(&counter->pressure);
+
+	/* No holder: in the child of a fork that a handler made in the middle of our wait. */
+	while ((old & ~PRESSURE_CLEAN) && !atomic_cas(&counter->pressure, &old, old | PRESSURE_CLEAN))
+		;
+}
+
+void page_counter_let_go(struct page_counter *counter, bool linger)
+{
+	uint32_t old = load_relaxed(&counter->pressure), next;
+
+	if (linger)
+		store_relaxed(&counter->held, clock_ns());
+	do {
+		if (!(old & ~PRESSURE_CLEAN)) /* as above */
+			return;
+		next = old - 1;
+		if (next == PRESSURE_CLEAN && !linger)
+			next = 0;
+	} while (!atomic_cas(&counter->pressure, &old, next));
+}
+
+bool page_counter_pressed(struct page_counter *counter)
+{
+	for (; counter; counter = counter->parent) {
+		if (pressed(counter))
+			return true;
+	}
+	return false;
+}
+
 bool page_counter_reserve_room(struct page_counter *counter, unsigned long pages)
 {
 	struct page_counter *level, *undo;
@@ -266,7 +310,7 @@ bool page_counter_reserve_room(struct page_counter *counter, unsigned long pages
 	for (level = counter; level; level = level->parent) {
 		unsigned long allowed = load_relaxed(&level->limit) >> ROOM_FRACTION_SHIFT;
 
-		if (load_seq(&level->pressure) || load_relaxed(&level->room) + pages > allowed)
+		if (pressed(level) || load_relaxed(&level->room) + pages > allowed)
 			break;
 		/* Again: who lowers the limit now either sees this room and drains, or is seen. */
 		if (atomic_add(&level->room, pages) > load_seq(&level->limit) >> ROOM_FRACTION_SHIFT) {
@@ -289,13 +333,4 @@ void page_counter_return_room(struct page_counter *counter, unsigned long pages)
 		memcg_debug((long)left >= 0);
 		(void)left;
 	}
-}
-
-bool page_counter_pressed(const struct page_counter *counter)
-{
-	for (; counter; counter = counter->parent) {
-		if (load_seq(&counter->pressure))
-			return true;
-	}
-	return false;
 }

@@ -10,17 +10,19 @@
  *   version  changes with each limit, so that an exchange decided under the old limit
  *            fails (two grace periods in each round of versions, so that none is that old).
  *   climbs   charges that have added their pages here and are not decided yet, because
- *            a level above may still refuse. Kept only while somebody waits for the
- *            truth about this level (pressure); a may-sleep charge is not refused while
- *            there are some (A6).
+ *            a level above may still refuse: also one without a limit, which may get one any
+ *            moment. Kept only while somebody waits for the truth about this level
+ *            (pressure); a may-sleep charge is not refused while there are some (A6).
  *
  * A level is climbed bottom-up. A refusal cancels what was added below, exactly, and
  * leaves watermarks alone: they are raised after success only (A4), to the usage that
  * this climb's own exchange stored.
  *
- * Tolerated: a limit that is set above while a climb is under way may refuse it after
- * a waiter below was refused for its pages: the climb was not counted, nothing above could
- * refuse it when it began. One such refusal for each limit write.
+ * Pressure: a charge that waits for the truth holds it. While the word is not 0 no stock is placed below
+ * (page_counter_reserve_room()), and climbs are counted. It is clean once that is true of all that began before,
+ * too: no stock is below, every climb is counted (charge/drain.c). A clean one may linger after its last holder,
+ * so that the next charge that is refused finds it so; the first climb or placement that comes
+ * PRESSURE_LINGER_NS after the last holder ends it.
  *
  * Limits: max is what files show, limit is what charges obey. Lowering sets limit
  * first, raising sets max first, so that nobody sees usage above the max he reads.
@@ -40,6 +42,11 @@
 #define COUNTER_CLIMBS ((1UL << COUNTER_CLIMB_BITS) - 1)
 #define COUNTER_PAGES_MAX ((1UL << 38) - 1) /* most pages of one call, and of a level by force */
 
+#define PRESSURE_CLEAN (1U << 31) /* in the word of pressure; below it the number of holders */
+#ifndef PRESSURE_LINGER_NS
+#define PRESSURE_LINGER_NS 2000000 /* no level is drained for charges more often */
+#endif
+
 struct page_counter {
 	/* Read by each climb, written by operators. */
 	struct page_counter *parent; /* constant */
@@ -49,8 +56,8 @@ struct page_counter {
 	unsigned long low;           /* pages; stored, relaxed */
 	unsigned long min;           /* pages; stored, relaxed */
 	uint32_t depth;              /* root 0; constant */
-	uint32_t pressure;           /* may-sleep charges that wait here: no stock below; drain lock, read anywhere */
-	uint32_t clean;              /* 1: no stock is below, since pressure > 0; drain lock */
+	uint32_t pressure;           /* holders and PRESSURE_CLEAN; atomic */
+	uint64_t held;               /* ns: when the last holder left that let it linger; relaxed */
 	/* Written by each climb. */
 	uint64_t word pair_aligned;    /* usage | version | climbs; atomic */
 	unsigned long watermark;       /* highest usage that a successful charge stored; atomic */
@@ -103,6 +110,11 @@ page_counter_reset_peak(struct page_counter *counter); /* the local one, to what
 bool page_counter_reserve_room(struct page_counter *counter,
 			       unsigned long pages); /* false: refused at some level, or there is pressure */
 void page_counter_return_room(struct page_counter *counter, unsigned long pages);
-bool page_counter_pressed(const struct page_counter *counter); /* is somebody waiting at this level or above? */
+
+/* Pressure at one level. The charge floor's drains make it clean. */
+bool page_counter_hold(struct page_counter *counter);                /* one holder more; true: it is clean */
+void page_counter_clean(struct page_counter *counter);               /* by a holder, after what drain.c does */
+void page_counter_let_go(struct page_counter *counter, bool linger); /* the opposite; what is clean may stay so */
+bool page_counter_pressed(struct page_counter *counter); /* here or above; what has lingered long enough ends */
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/eventfd.h"
 #include "base/mem.h"
-#include "base/rcu.h"
 #include "files/table.h"
 #include "group/house.h"
 
@@ -137,13 +136,8 @@ int memcg_event_fd(struct memcg *group, const char *file)
 
 void memcg_event_close(int fd)
 {
-	CDS_LIST_HEAD(taken);
-
 	if (fd < 0)
 		return;
-	notify_take_fd(fd, &taken);
-	if (!cds_list_empty(&taken))
-		rcu_synchronize();
-	notify_release(&taken);
+	notify_del_fd(fd);
 	event_shut(fd);
 }

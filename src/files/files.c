@@ -6,14 +6,20 @@
 
 #include "files/table.h"
 
-static const struct file_type *const tables[] = { memory_files, cgroup_files, absent_files };
+/* Those of v1 last, where a start option asked for them. */
+static const struct file_type *const tables[] = { memory_files, cgroup_files, absent_files, v1_files };
+
+static size_t nr_tables(void)
+{
+	return array_size(tables) - !stat_v1;
+}
 
 static const struct file_type *find_type(const char *name)
 {
 	const struct file_type *type;
 	size_t i;
 
-	for (i = 0; i < array_size(tables); i++) {
+	for (i = 0; i < nr_tables(); i++) {
 		for (type = tables[i]; type->name; type++) {
 			if (!strcmp(type->name, name))
 				return type;
@@ -39,7 +45,7 @@ int memcg_file_list(int (*each)(const char *file, unsigned int mode, void *arg),
 
 	if (!each)
 		return -EINVAL;
-	for (i = 0; i < array_size(tables); i++) {
+	for (i = 0; i < nr_tables(); i++) {
 		for (type = tables[i]; type->name; type++) {
 			unsigned int mode = (type->read || type->fixed ? 0444U : 0) | (type->write ? 0200U : 0);
 			int ret = each(type->name, mode, arg);

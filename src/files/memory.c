@@ -81,10 +81,8 @@ static int max_write(struct memcg *memcg, const char *text)
 {
 	int ret = max_store(memcg, text);
 
-	if (ret > 0 && stock_below(memcg)) {
-		pressure_begin(memcg);
-		pressure_end(memcg);
-	}
+	if (ret > 0 && stock_below(memcg))
+		drain_stock(memcg);
 	return ret < 0 ? ret : 0;
 }
 
@@ -147,6 +145,7 @@ const struct file_type memory_files[] = {
 	{ .name = "memory.events.local", .read = events_local_read, .tells = FILE_TELLS(EVENTS_LOCAL) },
 	{ .name = "memory.oom.group", .read = oom_group_read, .write = oom_group_write },
 	{ .name = "memory.stat", .read = stat_read },
+	{ .name = "memory.numa_stat", .read = numa_stat_read },
 	{ .name = NULL },
 };
 /* clang-format on */

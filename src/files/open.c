@@ -105,6 +105,7 @@ static int poll_start(struct memcg_file *file)
 
 int memcg_file_poll_fd(struct memcg_file *file)
 {
+	bool starts;
 	int fd;
 
 	if (!file)
@@ -113,10 +114,12 @@ int memcg_file_poll_fd(struct memcg_file *file)
 		return -EOPNOTSUPP;
 	lock_take(&tree_lock);
 	fd = file->poll.fd;
-	if (fd < 0)
+	starts = fd < 0;
+	if (starts)
 		fd = memcg_dying(file->group) ? -ENODEV : poll_start(file);
 	lock_drop(&tree_lock);
-	house_wake();
+	if (starts && fd >= 0)
+		house_wake(); /* the thread that delivers */
 	return fd;
 }
 

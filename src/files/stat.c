@@ -1,108 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.stat: every key of the kernel's, in its order, so that existing parsers work.
- * One that nothing feeds reads 0; docs/files.md says which are live.
+ * memory.stat and memory.numa_stat: every key of the kernel's, in its order, so that existing
+ * parsers work. One that nothing feeds reads 0; docs/statistics.md says which are live.
+ *
+ * A read flushes if the group's totals may lag by more than they may; it walks nothing.
  */
-#include "base/rcu.h"
+#include <errno.h>
+#include <memcg/stat.h>
+#include <string.h>
+
+#include "base/nodes.h"
 #include "files/table.h"
-#include "group/house.h"
-
-static const char *const stat_keys[] = {
-	"anon",
-	"file",
-	"kernel",
-	"kernel_stack",
-	"pagetables",
-	"sec_pagetables",
-	"percpu",
-	"sock",
-	"vmalloc",
-	"shmem",
-	"zswap",
-	"zswapped",
-	"zswap_incomp",
-	"file_mapped",
-	"file_dirty",
-	"file_writeback",
-	"swapcached",
-	"anon_thp",
-	"file_thp",
-	"shmem_thp",
-	"inactive_anon",
-	"active_anon",
-	"inactive_file",
-	"active_file",
-	"unevictable",
-	"slab_reclaimable",
-	"slab_unreclaimable",
-	"slab",
-	"workingset_refault_anon",
-	"workingset_refault_file",
-	"workingset_activate_anon",
-	"workingset_activate_file",
-	"workingset_restore_anon",
-	"workingset_restore_file",
-	"workingset_nodereclaim",
-	"pgdemote_kswapd",
-	"pgdemote_direct",
-	"pgdemote_khugepaged",
-	"pgdemote_proactive",
-	"pgsteal_kswapd",
-	"pgsteal_direct",
-	"pgsteal_khugepaged",
-	"pgsteal_proactive",
-	"pgscan_kswapd",
-	"pgscan_direct",
-	"pgscan_khugepaged",
-	"pgscan_proactive",
-	"pgrefill",
-	"pgpromote_success",
-	"pgscan",
-	"pgsteal",
-	"pswpin",
-	"pswpout",
-	"pgfault",
-	"pgmajfault",
-	"pgactivate",
-	"pgdeactivate",
-	"pglazyfree",
-	"pglazyfreed",
-	"swpin_zero",
-	"swpout_zero",
-	"zswpin",
-	"zswpout",
-	"zswpwb",
-	"thp_fault_alloc",
-	"thp_collapse_alloc",
-	"thp_swpout",
-	"thp_swpout_fallback",
-	"numa_pages_migrated",
-	"numa_pte_updates",
-	"numa_hint_faults",
-};
-
-/* Heap bytes of the subtree, in whole pages as charged: with what byte stocks hold of them, as the kernel counts. */
-static uint64_t heap_bytes(struct memcg *top)
-{
-	struct css *pos = NULL;
-	int64_t pages = 0;
-
-	lock_take(&tree_lock);
-	while ((pos = css_next(pos, &top->css)))
-		pages += objcg_pages(memcg_of(pos)->objcg);
-	lock_drop(&tree_lock);
-	return pages > 0 ? (uint64_t)pages * MEMCG_PAGE_SIZE : 0;
-}
+#include "stat/read.h"
+#include "stat/rstat.h"
 
 void stat_read(struct memcg *memcg, struct text *out)
 {
-	uint64_t anon;
-	size_t i;
+	unsigned int i;
 
-	/* What destroyed groups left is counted where it belongs before it is read. */
-	if (!house_idle() && !rcu_inside())
-		house_run();
-	anon = heap_bytes(memcg);
-	for (i = 0; i < array_size(stat_keys); i++)
-		text_line(out, stat_keys[i], i ? 0 : anon);
+	rstat_flush_if_due(memcg->stat);
+	for (i = 0; i < stat_nr_lines; i++) {
+		if (stat_lines[i].key)
+			text_line(out, stat_lines[i].key, stat_line_value(memcg->stat, &stat_lines[i]));
+	}
+}
+
+void numa_stat_read(struct memcg *memcg, struct text *out)
+{
+	uint64_t online;
+	unsigned int i, node;
+
+	nodes_refresh();
+	online = nodes_online();
+	rstat_flush_if_due(memcg->stat);
+	for (i = 0; i < stat_nr_lines; i++) {
+		enum stat_item item = stat_lines[i].first;
+
+		if (stat_lines[i].kind != STAT_LINE_NODE || !stat_lines[i].key)
+			continue;
+		text_str(out, stat_lines[i].key);
+		for (node = 0; node < nodes_nr; node++) {
+			if (online & (1ULL << node))
+				text_node(out, node, stat_shown(item, stat_node_state(memcg->stat, node, item)));
+		}
+		text_char(out, '\n');
+	}
+}
+
+static int stat_check(struct memcg *memcg)
+{
+	if (!memcg->stat)
+		return -EINVAL;
+	return memcg_dying(memcg) ? -ENODEV : 0;
+}
+
+int memcg_stat_flush(struct memcg *group)
+{
+	int err;
+
+	group = group ? group : memcg_root();
+	err = stat_check(group);
+	if (!err)
+		rstat_flush(group->stat);
+	return err;
+}
+
+int memcg_stat_read(struct memcg *group, const char *key, uint64_t *value)
+{
+	unsigned int i;
+	int err;
+
+	group = group ? group : memcg_root();
+	err = key && value ? stat_check(group) : -EINVAL;
+	if (err)
+		return err;
+	for (i = 0; i < stat_nr_lines; i++) {
+		if (stat_lines[i].key && !strcmp(stat_lines[i].key, key)) {
+			rstat_flush_if_due(group->stat);
+			*value = stat_line_value(group->stat, &stat_lines[i]);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+void text_node(struct text *out, unsigned int node, uint64_t value)
+{
+	text_str(out, " N");
+	text_u64(out, node);
+	text_char(out, '=');
+	text_u64(out, value);
 }

@@ -25,6 +25,7 @@ struct file_type {
 /* Each ends with a row without a name. */
 extern const struct file_type memory_files[];
 extern const struct file_type cgroup_files[];
+extern const struct file_type v1_files[];     /* where MEMCG_INIT_V1 asked for them */
 extern const struct file_type absent_files[]; /* what a process cannot have */
 
 /* files.c */
@@ -32,7 +33,9 @@ int file_find(struct memcg *group, const char *name, const struct file_type **ty
 const char *file_strip(char *copy, const char *buf,
 		       size_t len); /* @len bytes, into @copy of one more: what a write gets */
 
-void stat_read(struct memcg *memcg, struct text *out); /* memory.stat */
+void stat_read(struct memcg *memcg, struct text *out);               /* memory.stat */
+void numa_stat_read(struct memcg *memcg, struct text *out);          /* memory.numa_stat */
+void text_node(struct text *out, unsigned int node, uint64_t value); /* " N0=value" */
 
 /* memory.peak */
 void peak_read(struct memcg *memcg, struct text *out);

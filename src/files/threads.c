@@ -4,9 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/tasks.h"
 #include "charge/drain.h"
 #include "files/table.h"
-#include "group/house.h"
 #include "group/thread.h"
 
 static void put_tid(pid_t tid, void *arg)
@@ -29,14 +29,14 @@ int threads_write(struct memcg *memcg, const char *text)
 
 	if (parse_int32(text, &tid) || tid < 0)
 		return -EINVAL;
+	/* As the kernel's own threads: ours are nobody's. One of them serves the control socket, and may be told its own. */
+	if (tid && task_is_library(tid))
+		return -EINVAL;
 	if (!tid || tid == (int)syscall(SYS_gettid))
 		return memcg_attach(memcg);
-	/* As the kernel's own threads: ours are nobody's. */
-	if (tid == house_thread_id() || tid == load_relaxed(&group_control_tid))
-		return -EINVAL;
 	ret = thread_move(memcg, tid);
-	/* It has to meet a slow section to know. The home of who never attached is the root: no stock is left to serve it. */
+	/* It has to ask to know. An inline path asks nobody while there is stock: its home so far is the root. */
 	if (ret > 0)
-		drain_all(memcg_root());
+		drain_stock(memcg_root());
 	return ret < 0 ? ret : 0;
 }

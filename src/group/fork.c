@@ -28,25 +28,32 @@
 #include "group/slow.h"
 #include "group/thread.h"
 #include "percpu/area.h"
+#include "stat/rstat.h"
 
 struct thread_state *slow_gate;
 
 #define GATE_NS 1000000000U /* longest wait for a fork */
 
-static sigset_t saved_mask; /* of the forking thread; held by the house lock */
-static uint64_t gate_nr;    /* forks so far; written under the house lock, before the gate */
+static struct thread_state *forker; /* from prepare to the end, by that thread, whatever becomes of the gate */
+static sigset_t saved_mask;         /* of the forking thread; held by the house lock */
+static uint64_t gate_nr;            /* forks so far; written under the house lock, before the gate */
 
 void thread_begin(void)
 {
 	struct thread_state *self = thread_self();
 	uint32_t moves = load_acquire(&thread_moves);
 
-	if (!self->looked) {
-		self->looked = moves;
+	if (!self->started) {
+		self->started = 1;
 		percpu_thread_start(&self->index);
 	}
 	if (thread_look(self))
 		self->looked = moves;
+}
+
+bool slow_forking(void)
+{
+	return load_relaxed(&forker) == thread_self();
 }
 
 void slow_wait(void)
@@ -88,9 +95,11 @@ void group_fork_prepare(void)
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	house_fork_prepare();
 	saved_mask = mask;
+	store_relaxed(&forker, thread_self());
 	lock_take(&tree_lock);
 	if (group_steps.fork_prepare)
 		group_steps.fork_prepare();
+	rstat_fork_prepare();
 	thread_fork_prepare();
 	id_lock_fork();
 	notify_fork_prepare();
@@ -112,9 +121,11 @@ void group_fork_parent(void)
 	notify_fork_parent();
 	id_unlock_parent();
 	thread_fork_parent();
+	rstat_fork_parent();
 	if (group_steps.fork_parent)
 		group_steps.fork_parent();
 	lock_drop(&tree_lock);
+	store_relaxed(&forker, NULL);
 	house_fork_parent();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -128,9 +139,11 @@ void group_fork_child(void)
 	notify_fork_child();
 	id_unlock_child();
 	thread_fork_child();
+	rstat_fork_child();
 	if (group_steps.fork_child)
 		group_steps.fork_child();
 	lock_reinit(&tree_lock);
+	store_relaxed(&forker, NULL);
 	house_fork_child();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -14,7 +14,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "group/house.h"
+#include "group/meta.h"
 #include "group/names.h"
+#include "group/objcg.h"
 #include "group/thread.h"
 #include "percpu/area.h"
 
@@ -39,6 +41,32 @@ static int name_check(const char *name, size_t len)
 	return 0;
 }
 
+/* What a group consists of besides itself. */
+static int group_parts(struct memcg *memcg)
+{
+	const struct memcg *parent = memcg_parent(memcg);
+	int err = group_stat_create(parent ? parent->stat : NULL, &memcg->stat);
+
+	if (!err)
+		err = per_node_create(memcg);
+	if (!err)
+		err = objcg_create(memcg);
+	if (err) {
+		per_node_free(memcg);
+		group_stat_free(memcg->stat);
+		return err;
+	}
+	per_node_set_owner(memcg);
+	return 0;
+}
+
+/* Not css_fini(): it never was among the dying. */
+static void group_undo(struct memcg *memcg)
+{
+	id_free(&css_ids, memcg->css.id);
+	mem_free(memcg);
+}
+
 /* A group that is in no list yet, with the caller's reference and the one of being online. */
 static int group_alloc(struct memcg *parent, const char *name, size_t len, struct memcg **out)
 {
@@ -61,16 +89,22 @@ static int group_alloc(struct memcg *parent, const char *name, size_t len, struc
 	memcg->fast.owner = (uint64_t)memcg->css.id << 32;
 	memcg->fast.set = offsetof(struct percpu_area, page_slots) +
 			  (size_t)(memcg->css.id % PAGE_SETS) * MEMCG_STOCK_WAYS * sizeof(uint64_t);
-	err = objcg_create(memcg);
+	err = group_parts(memcg);
 	if (err) {
-		id_free(&css_ids, memcg->css.id); /* not css_fini(): it never was among the dying */
 		if (parent)
 			css_put(&parent->css);
-		mem_free(memcg);
+		group_undo(memcg);
 		return err;
 	}
 	*out = memcg;
 	return 0;
+}
+
+/* What a group with a name of @len bytes takes of the library's memory, but for what it has per CPU. */
+static size_t group_bytes(size_t len)
+{
+	return sizeof(struct memcg) + len + 1 + sizeof(struct memcg_objcg) + group_stat_bytes() +
+	       nodes_nr * sizeof(struct mem_cgroup_per_node);
 }
 
 int root_create(struct memcg **out)
@@ -85,6 +119,15 @@ int root_create(struct memcg **out)
 	lock_drop(&tree_lock);
 	*out = root;
 	return 0;
+}
+
+void root_undo(struct memcg *root)
+{
+	id_free(&objcg_ids, objcg_id(root->objcg));
+	mem_free(root->objcg);
+	per_node_free(root);
+	group_stat_free(root->stat);
+	group_undo(root);
 }
 
 /* Tree lock: do the limits on the shape of the tree, of @parent and above, allow one more below it? */
@@ -147,14 +190,19 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **group)
 		err = group_alloc(parent, name, len, &memcg);
 	if (err)
 		return err;
-	lock_take(&tree_lock);
-	err = group_link(parent, memcg, len);
-	lock_drop(&tree_lock);
-	if (err)
+	err = meta_charge(memcg, group_bytes(len));
+	if (!err) {
+		lock_take(&tree_lock);
+		err = group_link(parent, memcg, len);
+		lock_drop(&tree_lock);
+	}
+	if (err) {
 		house_queue_unborn(memcg);
-	else
-		*group = memcg;
-	return err;
+		return err;
+	}
+	*group = memcg;
+	house_born();
+	return 0;
 }
 
 int memcg_open(const char *path, struct memcg **group)
@@ -183,15 +231,10 @@ int memcg_open(const char *path, struct memcg **group)
 	return err;
 }
 
-int memcg_destroy(struct memcg *group)
+static int group_unlink(struct memcg *group)
 {
 	int err = 0;
 
-	if (!group)
-		return -EINVAL;
-	if (!group->css.parent)
-		return -EBUSY;
-	threads_settle();
 	lock_take(&tree_lock);
 	threads_lock();
 	if (memcg_dying(group))
@@ -203,10 +246,26 @@ int memcg_destroy(struct memcg *group)
 	threads_unlock();
 	if (!err) {
 		names_del(group);
-		objcg_kill(group->objcg);
+		group_stat_kill(group->stat);
+		/* In this order: who sees a dead owner knows that it is queued (house_settle()). */
 		house_queue_offline(group);
+		objcg_kill(group->objcg);
 	}
 	lock_drop(&tree_lock);
+	return err;
+}
+
+int memcg_destroy(struct memcg *group)
+{
+	int err;
+
+	if (!group)
+		return -EINVAL;
+	if (!group->css.parent)
+		return -EBUSY;
+	err = group_unlink(group);
+	if (err == -EBUSY && threads_forget_ended(group))
+		err = group_unlink(group);
 	if (!err) {
 		events_gone(&group->events);
 		house_wake();
@@ -285,6 +344,9 @@ int memcg_walk(struct memcg *top, int (*visit)(struct memcg *group, void *arg), 
 
 void group_release(struct memcg *memcg)
 {
+	meta_uncharge(memcg);
 	css_fini(&memcg->css);
+	per_node_free(memcg);
+	group_stat_free(memcg->stat);
 	mem_free(memcg);
 }

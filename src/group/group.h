@@ -16,25 +16,32 @@
 #include "base/lock.h"
 #include "counter/page_counter.h"
 #include "css/css.h"
+#include "group/per_node.h"
 #include "stat/events.h"
+#include "stat/group_stat.h"
 
 struct memcg {
-	struct memcg_fast fast;     /* what the inline path reads; constant while online */
-	struct memcg_objcg *objcg;  /* payer of its objects; constant; NULL in the unaccounted one */
-	const char *name;           /* last part of its path; constant */
-	bool unaccounted;           /* the pseudo group that nothing is charged to; constant */
-	struct css css;             /* place in the tree, references */
-	struct page_counter memory; /* usage and limits, in pages */
-	struct events events;       /* memory.events */
-	uint32_t max_depth;         /* cgroup.max.depth; tree lock */
-	uint32_t max_descendants;   /* cgroup.max.descendants; tree lock */
-	uint32_t nr_threads;        /* attached threads; threads lock, read anywhere */
-	uint32_t threads_below;     /* the same, with those of all groups below; threads lock, read anywhere */
-	uint32_t oom_group;         /* memory.oom.group; relaxed */
-	struct memcg_file *peaks;   /* open files that have reset memory.peak; tree lock */
-	struct memcg *hash_next;    /* names table; tree lock */
-	struct memcg *queue_next;   /* offline queue, then free list; see house.c */
-	char name_buf[];            /* the name */
+	struct memcg_fast fast;            /* what the inline path reads; constant while online */
+	struct memcg_objcg *objcg;         /* payer of its objects; constant; NULL in the unaccounted one */
+	const char *name;                  /* last part of its path; constant */
+	bool unaccounted;                  /* the pseudo group that nothing is charged to; constant */
+	struct mem_cgroup_per_node *nodes; /* one for each node that can be; constant; NULL in the unaccounted one */
+	struct group_stat *stat;           /* statistics; constant; NULL in the unaccounted one */
+	struct css css;                    /* place in the tree, references */
+	struct page_counter memory;        /* usage and limits, in pages */
+	struct events events;              /* memory.events */
+	uint32_t max_depth;                /* cgroup.max.depth; tree lock */
+	uint32_t max_descendants;          /* cgroup.max.descendants; tree lock */
+	uint32_t nr_threads;               /* attached threads; threads lock, read anywhere */
+	uint32_t threads_below;            /* the same, with those of all groups below; threads lock, read anywhere */
+	uint32_t oom_group;                /* memory.oom.group; relaxed */
+	struct memcg_file *peaks;          /* open files that have reset memory.peak; tree lock */
+	size_t meta_slab;                  /* bytes that it costs, charged to the parent; constant once linked */
+	size_t meta_percpu;                /* of its blocks on indices; the same */
+	uint64_t meta_below;               /* bytes charged here for children; tree lock */
+	struct memcg *hash_next;           /* names table; tree lock */
+	struct memcg *queue_next;          /* offline queue, then free list; see house.c */
+	char name_buf[];                   /* the name */
 };
 
 #define OBJCG_BIAS ((int64_t)1 << 62) /* keeps live positive until the bytes have been counted */
@@ -48,6 +55,7 @@ struct memcg_objcg {
 	int64_t live;                   /* once dead: OBJCG_BIAS, later bytes still charged; atomic */
 	uint64_t refs;                  /* one of the group, one of live bytes, handles', children's; atomic */
 	uint32_t dead;                  /* 1: group destroyed; set once */
+	uint32_t withholds;             /* 1: dead, and the residue holds whole pages; atomic */
 	struct memcg_objcg *queue_next; /* free list */
 };
 
@@ -73,7 +81,9 @@ extern struct memcg unaccounted_group;
  */
 struct group_steps {
 	void (*drain_dying)(void);
-	void (*drain_idle)(void);   /* stock of CPUs that had no slow path since the last call */
+	void (*drain_idle)(void); /* stock of CPUs that had no slow path since the last call */
+	int (*charge)(struct memcg *memcg, unsigned long pages); /* nowait; -ENOMEM */
+	void (*uncharge)(struct memcg *memcg, unsigned long pages);
 	void (*fork_prepare)(void); /* takes the drain lock */
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
@@ -81,7 +91,6 @@ struct group_steps {
 	void (*control_tick)(void); /* serves it, where there is no thread */
 };
 extern struct group_steps group_steps;
-extern pid_t group_control_tid;       /* of the thread that serves the control socket, 0: none; atomic */
 extern uint32_t group_control_wanted; /* 1: this child of a fork wants a control socket of its own; atomic */
 
 /* In calls of thread or may-sleep context, with no lock held and outside read sections: a good moment to open it. */

@@ -8,16 +8,18 @@
  *
  *   1. its stock and its owner's go back to the counters (the charge floor's step)
  *   2. a grace period: no slow section from before the destruction is under way
- *   3. its owner is settled: what objects still hold belongs to the parent, the group's
+ *   3. its statistics are flushed into the parent's, and their per-CPU parts given back
+ *   4. its owner is settled: what objects still hold belongs to the parent, the group's
  *      own level no longer counts it, its blocks in the areas are zeroed
- *   4. the reference of being online is dropped
+ *   5. the reference of being online is dropped
  *
  * A group whose last reference is gone is freed when its own level holds no page
  * either (D1): whoever makes the last of both true pushes it on the free stack, from
  * any context. What is on the stack is freed after one more grace period.
  *
- * The thread exists while anything dying does, or anybody listens to a file: it delivers what notify.c
- * could not deliver at once. Without threads, memcg_tick() and every BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
+ * The thread exists while a group but the root does, dying or not, and while anybody listens to a file: it also flushes
+ * statistics every 2 s, and delivers what notify.c could not deliver at once. Without threads, memcg_tick() and every
+ * BACKLOG-th destroy do the work. Whoever destroys faster than the thread tidies up helps, so that short
  * lives cannot use up numbers and memory.
  */
 #include "group/house.h"
@@ -26,17 +28,17 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rcu.h"
 #include "group/objcg.h"
+#include "group/thread.h"
 #include "percpu/area.h"
+#include "stat/rstat.h"
 
 #define BATCH_NS 2000000   /* wait for more to share a fence with */
-#define IDLE_SECONDS 2     /* the thread ends after so long with nothing dying */
+#define IDLE_SECONDS 2     /* of a flush, if nothing rings; the thread ends after so long without a group */
 #define BACKLOG 64U        /* without a thread: queued groups that make destroy do the work */
 #define BACKLOG_MOST 4096U /* with it: more than it keeps up with */
 #define ZOMBIE_FREEING 4U  /* css.flags: is on the free stack */
@@ -47,6 +49,8 @@ static struct lock wake_lock = LOCK_INIT(LOCK_RANK_WAKE);
 static struct memcg *offline_head; /* oldest first, by queue_next; tree lock */
 static struct memcg **offline_tail = &offline_head;
 static uint32_t offline_nr; /* in the queue; written under the tree lock */
+static uint64_t queued;     /* groups that ever were in it; written under the tree lock */
+static uint64_t settled;    /* of these, whose owner is settled; written under the house lock */
 
 static struct memcg *free_groups;       /* stack by queue_next; atomic */
 static struct memcg_objcg *free_objcgs; /* stack by queue_next; atomic */
@@ -83,6 +87,7 @@ void house_queue_offline(struct memcg *memcg)
 	*offline_tail = memcg;
 	offline_tail = &memcg->queue_next;
 	store_release(&offline_nr, offline_nr + 1);
+	store_seq(&queued, queued + 1);
 	atomic_add(&pending, 2); /* the group and its owner */
 }
 
@@ -130,6 +135,7 @@ void house_queue_unborn(struct memcg *memcg)
 		atomic_add(&above->nr_dying, 1);
 	__atomic_fetch_or(&memcg->css.flags, CSS_DYING, __ATOMIC_SEQ_CST);
 	objcg_kill(memcg->objcg);
+	group_stat_kill(memcg->stat);
 	lock_take(&tree_lock);
 	house_queue_offline(memcg);
 	lock_drop(&tree_lock);
@@ -148,6 +154,15 @@ static struct memcg *take_offline(void)
 	store_release(&offline_nr, 0);
 	lock_drop(&tree_lock);
 	return list;
+}
+
+/* After the grace period: their last counts go up, and nobody adds to them any more. */
+static void retire_stats(struct memcg *list)
+{
+	rstat_retire_begin();
+	for (; list; list = list->queue_next)
+		rstat_retire(list->stat);
+	rstat_retire_end();
 }
 
 /* Event descriptors that go with their groups. */
@@ -172,13 +187,34 @@ static void run_offline(void)
 	if (group_steps.drain_dying)
 		group_steps.drain_dying();
 	rcu_synchronize();
+	retire_stats(list);
 	notify_release(&listeners);
 	while (list) {
 		struct memcg *memcg = list;
 
 		list = memcg->queue_next;
 		objcg_reparent(memcg->objcg);
+		store_seq(&settled, settled + 1);
 		memcg_put(memcg);
+	}
+}
+
+/*
+ * Who has the house lock may go on for long, where groups are destroyed all the time; but the queue is in order, so
+ * that what is in it now is settled in the next round but one.
+ */
+void house_settle(void)
+{
+	uint64_t until = load_seq(&queued);
+	unsigned int attempt = 0;
+
+	while ((int64_t)(load_seq(&settled) - until) < 0) {
+		if (lock_try(&house_lock)) {
+			run_offline();
+			lock_drop(&house_lock);
+		} else {
+			clock_pause(attempt++, &settled);
+		}
 	}
 }
 
@@ -225,9 +261,11 @@ void house_run(void)
 void memcg_tick(void)
 {
 	memcg_root();
+	threads_settle();
 	house_run();
 	if (group_steps.drain_idle)
 		group_steps.drain_idle();
+	rstat_flush_periodic(memcg_root()->stat);
 	if (notify_run())
 		ring();
 	group_control_check();
@@ -237,9 +275,8 @@ void memcg_tick(void)
 
 #ifdef MEMCG_SIM
 
-pid_t house_thread_id(void)
+void house_born(void)
 {
-	return 0;
 }
 
 void house_wake(void)
@@ -255,12 +292,6 @@ void house_fork_child(void)
 #else
 
 static bool thread_running; /* wake lock */
-static pid_t house_tid;     /* of the thread that runs, or ran last; 0: none */
-
-pid_t house_thread_id(void)
-{
-	return load_relaxed(&house_tid);
-}
 
 /* True while there is something to wait for; ends the thread under the wake lock, so that no wake is lost. */
 static bool thread_goes_on(bool rung)
@@ -268,10 +299,8 @@ static bool thread_goes_on(bool rung)
 	bool on;
 
 	lock_take(&wake_lock);
-	on = rung || load_seq(&pending) > 0 || notify_wanted();
+	on = rung || load_seq(&pending) > 0 || load_seq(&memcg_root()->css.nr_descendants) > 0 || notify_wanted();
 	thread_running = on;
-	if (!on)
-		store_relaxed(&house_tid, 0);
 	lock_drop(&wake_lock);
 	return on;
 }
@@ -299,13 +328,15 @@ static void *house_thread(void *unused)
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), "memcg/house");
-	store_relaxed(&house_tid, (pid_t)syscall(SYS_gettid));
 	memcg_enter(memcg_unaccounted());
 	do {
-		uint64_t left = notify_run();
+		uint64_t left;
 
+		threads_settle();
+		left = notify_run();
 		/* A notification that waits for its time has the thread come back for it. */
 		rung = left || wait_for_bell();
+		rstat_flush_periodic(memcg_root()->stat);
 		if (!rung)
 			continue;
 		nap(left ? left : BATCH_NS);
@@ -334,6 +365,16 @@ static void thread_make(void)
 	memcg_leave(previous);
 }
 
+void house_born(void)
+{
+	if (!threads_wanted)
+		return;
+	lock_take(&wake_lock);
+	if (!thread_running)
+		thread_make();
+	lock_drop(&wake_lock);
+}
+
 void house_wake(void)
 {
 	bool running = false;
@@ -355,7 +396,6 @@ void house_fork_child(void)
 	lock_reinit(&wake_lock);
 	lock_reinit(&house_lock);
 	thread_running = false;
-	house_tid = 0;
 	sem_init(&bell, 0, load_relaxed(&pending) > 0);
 }
 

@@ -3,8 +3,6 @@
 #ifndef GROUP_HOUSE_H
 #define GROUP_HOUSE_H
 
-#include <sys/types.h>
-
 #include "group/group.h"
 
 int house_start(bool threads);                    /* may threads be started? */
@@ -13,10 +11,11 @@ void house_queue_offline(struct memcg *memcg);    /* tree lock: destroyed, its r
 void house_queue_unborn(struct memcg *memcg);     /* was never linked: gone after a grace period */
 void house_released(struct memcg *memcg);         /* the last reference is gone; context: fast */
 void house_free_objcg(struct memcg_objcg *objcg); /* the same for an owner */
-void house_wake(void);                            /* there is work; starts the thread; thread context */
-void house_run(void);                             /* does it now; thread context, no lock held, not in a read section */
-bool house_idle(void);                            /* nothing waits to be offlined */
-pid_t house_thread_id(void);                      /* of the housekeeping thread, 0: none */
+void house_born(void);   /* a group was made: the thread flushes its statistics; thread context */
+void house_wake(void);   /* there is work; starts the thread; thread context */
+void house_run(void);    /* does it now; thread context, no lock held, not in a read section */
+void house_settle(void); /* the owners that are dead now are settled; context as house_run() */
+bool house_idle(void);   /* nothing waits to be offlined */
 void house_fork_prepare(void);
 void house_fork_parent(void);
 void house_fork_child(void);
@@ -32,6 +31,7 @@ void group_fork_parent(void);
 void group_fork_child(void);
 
 int root_create(struct memcg **root);
+void root_undo(struct memcg *root);      /* of a start that failed: nobody has seen it */
 void group_release(struct memcg *memcg); /* frees; after the grace period */
 
 #endif

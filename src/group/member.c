@@ -3,20 +3,29 @@
  * Attached threads, and moves of threads by others (a tid written to cgroup.threads).
  *
  * A thread's home is a word of its own, thread-local memory. Another may write there only while the thread
- * cannot end: under the threads lock, when the thread *knows* its entry, so that its exit waits for that lock.
- * A thread that never attached has no entry, and its words are nobody else's to find. A move gives it one and changes
- * thread_moves; the thread's next slow section sees that, and looks for its entry (by trylock, since it may be in a
- * handler; in vain means again the next time).
+ * cannot end: under the threads lock, when the thread *owns* its entry, because it has attached itself: its exit takes the
+ * entry out under that lock. A thread that never did has no entry, and nobody can find its words, nor notice its end. A move
+ * makes an entry that has no owner, and changes thread_moves; the thread's next slow section or question for its group
+ * sees that, and takes its home from the entry (by trylock, since it may be in a handler; in vain means again the next time).
  *
  *   M1  A group that a thread was moved out of stays allocated, destroyed or not, until the thread attaches itself or
  *       ends: it may have read its home and not yet used it, and nobody else can know when it has.
- *   M2  An entry of a thread that ended without ever knowing it is dropped by whoever asks next who is where.
+ *   M2  An entry without owner is dropped when its thread has ended, by whoever asks next who is where, and by the
+ *       housekeeper. The thread is known by its tid and when it began: a tid that comes again is another thread's.
+ *   M3  An entry with an owner whose exit did not take it out, because it attached itself in its last round of exit handlers
+ *       or ended without them, has a cut lifeline. It is dropped where it would be seen: when threads are all that
+ *       keeps a group from being destroyed, and when somebody asks who is where; and all are looked at when there are
+ *       more than SWEEP_SPARE, and twice as many as lived the last time. What stays is liburcu's own record of a thread that
+ *       calls it for the first time in that round, 128 bytes.
  *
- * Tolerated: between such an end and that question a new thread may get the same tid. It is taken for the old one.
+ * Tolerated: a thread that M3 is for is moved by another in the instant between the look at its lifeline and the store.
+ * That goes to memory which the C library may have taken back.
  */
 #include "group/member.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/tasks.h"
@@ -25,11 +34,14 @@
 #include "group/thread.h"
 
 #define BUCKETS 256U
+#define SWEEP_SPARE 64U
 
 uint32_t thread_moves = 1;
 
 static struct attached *buckets[BUCKETS]; /* by tid; threads lock */
-static uint32_t nr_unknown;               /* entries that their threads do not know; written under the threads lock */
+static unsigned int nr_entries;           /* threads lock */
+static unsigned int sweep_at;             /* entries that call for a sweep; threads lock */
+static uint32_t nr_unowned;               /* entries without owner; written under the threads lock */
 
 static struct attached **bucket_of(pid_t tid)
 {
@@ -78,8 +90,9 @@ void member_add(struct attached *entry, struct memcg *home)
 	entry->home = memcg_get(home);
 	entry->next = *bucket;
 	*bucket = entry;
+	nr_entries++;
 	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown + 1);
+		store_seq(&nr_unowned, nr_unowned + 1);
 	count(home, 1);
 }
 
@@ -90,8 +103,9 @@ struct memcg *member_del(struct attached *entry)
 	while (*at != entry)
 		at = &(*at)->next;
 	*at = entry->next;
+	nr_entries--;
 	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown - 1);
+		store_seq(&nr_unowned, nr_unowned - 1);
 	count(entry->home, -1);
 	return entry->home;
 }
@@ -108,13 +122,23 @@ struct memcg *member_rehome(struct attached *entry, struct memcg *home)
 	return old;
 }
 
-void member_know(struct attached *entry, struct thread_state *self)
+bool thread_look(struct thread_state *self)
 {
-	if (!entry->words)
-		store_seq(&nr_unknown, nr_unknown - 1);
-	entry->words = self;
-	self->attached = entry;
-	store_relaxed(&self->home, entry->home);
+	struct attached *entry;
+	pid_t tid;
+
+	if (!threads_unowned() || self->attached)
+		return true;
+	if (!threads_trylock())
+		return false;
+	tid = (pid_t)syscall(SYS_gettid);
+	entry = member_find(tid);
+	if (entry && (entry->seen || entry->start == task_start(tid))) {
+		entry->seen = true;
+		store_relaxed(&self->home, entry->home);
+	}
+	threads_untry();
+	return true;
 }
 
 void kept_put(struct kept *list)
@@ -145,54 +169,110 @@ static bool keep(struct attached *entry, struct memcg *group, struct kept *kept)
 	return true;
 }
 
-/* Threads lock. M2; only what nobody knows can be left over. */
-static void drop_ended(void)
+static bool has_ended(struct attached *entry)
+{
+	return entry->words ? lifeline_is_cut(&entry->lifeline) : task_start(entry->tid) != entry->start;
+}
+
+/* Threads lock: out of the table, onto a list for ended_put(). */
+static void take_out(struct attached *entry, struct attached **ended)
+{
+	member_del(entry);
+	entry->next = *ended;
+	*ended = entry;
+}
+
+/* Threads lock. M2, M3: in @home, or all for NULL. */
+static void take_ended(const struct memcg *home, struct attached **ended)
 {
 	struct attached *entry, *next;
 	unsigned int i;
 
-	for (i = 0; nr_unknown && i < BUCKETS; i++) {
+	for (i = 0; nr_entries && i < BUCKETS; i++) {
 		for (entry = buckets[i]; entry; entry = next) {
 			next = entry->next;
-			if (entry->words || task_lives(entry->tid))
-				continue;
-			memcg_put(member_del(entry));
-			mem_free(entry);
+			if ((!home || entry->home == home) && has_ended(entry))
+				take_out(entry, ended);
 		}
 	}
+	if (!home)
+		sweep_at = 2 * nr_entries + SWEEP_SPARE;
+}
+
+static bool ended_put(struct attached *ended)
+{
+	bool some = ended;
+
+	while (ended) {
+		struct attached *entry = ended;
+
+		ended = entry->next;
+		kept_put(entry->kept);
+		memcg_put(entry->home);
+		mem_free(entry);
+	}
+	return some;
+}
+
+bool threads_forget_ended(const struct memcg *home)
+{
+	struct attached *ended = NULL;
+
+	threads_lock();
+	take_ended(home, &ended);
+	threads_unlock();
+	return ended_put(ended);
+}
+
+bool member_sweep_due(void)
+{
+	return nr_entries > sweep_at;
 }
 
 /* What a move needs, made before the lock is taken; what it does not use is freed after it. */
 struct move {
 	struct attached *fresh; /* entry for a thread without one */
 	struct kept *kept;      /* for the group that it is moved out of */
+	struct attached *ended; /* entries that were found to be left over */
 };
 
-/* Threads lock. 1: the thread does not know of it yet. */
+static void bump_moves(void)
+{
+	store_release(&thread_moves, thread_moves + 1 ? thread_moves + 1 : 1);
+}
+
+/* Threads lock. 1: the thread has to find out. */
 static int move(struct memcg *group, pid_t tid, struct move *with)
 {
+	uint64_t start = task_start(tid);
 	struct attached *entry;
 	struct memcg *old;
 
-	drop_ended();
+	take_ended(NULL, &with->ended);
 	if (memcg_dying(group))
 		return -ENODEV;
 	entry = member_find(tid);
+	/* Where no lifeline shows it (qemu-user): M3 too. */
+	if (entry && entry->start != start) {
+		take_out(entry, &with->ended);
+		entry = NULL;
+	}
+	if (!start)
+		return -ESRCH;
 	if (!entry) {
-		if (!task_lives(tid))
-			return -ESRCH;
-		if (!thread_can_look())
-			return -EOPNOTSUPP;
 		with->fresh->tid = tid;
+		with->fresh->start = start;
 		member_add(with->fresh, group);
 		with->fresh = NULL;
-		store_release(&thread_moves, thread_moves + 1 ? thread_moves + 1 : 1);
+		bump_moves();
 		return 1;
 	}
 	if (entry->home == group)
 		return !entry->words;
 	old = member_rehome(entry, group);
 	if (!entry->words)
+		bump_moves();
+	if (!entry->words && !entry->seen)
 		memcg_put(old); /* it never was in the thread's hands */
 	else if (keep(entry, old, with->kept))
 		with->kept = NULL;
@@ -209,6 +289,7 @@ int thread_move(struct memcg *group, pid_t tid)
 		ret = move(group, tid, &with);
 		threads_unlock();
 	}
+	ended_put(with.ended);
 	mem_free(with.fresh);
 	mem_free(with.kept);
 	return ret;
@@ -218,22 +299,19 @@ bool threads_populated(struct memcg *memcg)
 {
 	if (!memcg->css.parent)
 		return true;
-	threads_settle();
+	threads_forget_ended(NULL);
 	return load_relaxed(&memcg->threads_below) > 0;
 }
 
 void threads_settle(void)
 {
-	if (!load_seq(&nr_unknown))
-		return;
-	threads_lock();
-	drop_ended();
-	threads_unlock();
+	if (load_seq(&nr_unowned))
+		threads_forget_ended(NULL);
 }
 
-bool threads_unknown(void)
+bool threads_unowned(void)
 {
-	return load_seq(&nr_unknown) > 0;
+	return load_seq(&nr_unowned) > 0;
 }
 
 /* How a list of threads is made. */
@@ -259,10 +337,11 @@ int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *
 {
 	struct listing listing = { .each = each, .arg = arg };
 	const struct attached *entry;
+	struct attached *ended = NULL;
 	unsigned int i;
 
 	threads_lock();
-	drop_ended();
+	take_ended(NULL, &ended);
 	if (memcg->css.parent || tasks_each(list_if_in_root, &listing) < 0) {
 		for (i = 0; i < BUCKETS; i++) {
 			for (entry = buckets[i]; entry; entry = entry->next) {
@@ -274,5 +353,6 @@ int threads_list(struct memcg *memcg, void (*each)(pid_t tid, void *arg), void *
 		}
 	}
 	threads_unlock();
+	ended_put(ended);
 	return listing.nr;
 }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/lifeline.h"
 #include "group/group.h"
 #include "percpu/thread.h"
 
@@ -17,9 +18,12 @@ struct kept {
 struct attached {
 	struct attached *next;      /* in its bucket; threads lock */
 	struct memcg *home;         /* holds a reference; threads lock */
-	struct thread_state *words; /* the thread's own; NULL: it does not know of its entry yet; threads lock */
+	struct thread_state *words; /* the thread's own, whose exit takes the entry out; NULL: nobody's; threads lock */
 	struct kept *kept;          /* what may be in its hands; threads lock */
+	uint64_t start;             /* task_start() of the thread; constant */
 	pid_t tid;                  /* of the thread; constant */
+	struct lifeline lifeline;   /* of the thread whose own the entry is */
+	bool seen;                  /* the thread has taken a home from here; threads lock */
 };
 
 /* Under the threads lock. */
@@ -27,8 +31,9 @@ struct attached *member_find(pid_t tid);                     /* NULL: none */
 void member_add(struct attached *entry, struct memcg *home); /* into the table; takes a reference */
 struct memcg *member_del(struct attached *entry);            /* out of it; the home's reference is the caller's */
 struct memcg *member_rehome(struct attached *entry, struct memcg *home); /* as both, without a moment between */
-void member_know(struct attached *entry, struct thread_state *self);     /* the calling thread's own */
 struct attached *member_any(void);                                       /* NULL: the table is empty */
+
+bool member_sweep_due(void); /* are there so many that the ended ones should be looked for? Threads lock */
 
 void kept_put(struct kept *list); /* thread context */
 

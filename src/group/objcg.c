@@ -22,7 +22,8 @@
  * Between death and drain the fast path still finds the dead owner's slots, so bytes that were
  * charged to an ancestor after death may land in one. They are real, but their pages are the
  * ancestor's: of a dead owner no page is given back for bytes. What would be waits in its residue,
- * which then exceeds a page, until the settling above hands it to where the pages are.
+ * which then exceeds a page, until the settling above hands it to where the pages are. Who may not be refused
+ * for such pages asks objcg_withholding, and has the settling done (A6).
  */
 #include <errno.h>
 
@@ -32,9 +33,11 @@
 #include "group/group.h"
 #include "group/house.h"
 #include "group/objcg.h"
+#include "group/stat.h"
 #include "percpu/area.h"
 
 struct id_table objcg_ids;
+uint64_t objcg_withholding;
 
 int objcg_create(struct memcg *memcg)
 {
@@ -110,6 +113,8 @@ unsigned long objcg_may_give(struct memcg_objcg *objcg, unsigned long pages)
 	if (!pages || !load_seq(&objcg->dead))
 		return pages;
 	atomic_add(&objcg->residue, (int64_t)(pages * MEMCG_PAGE_SIZE));
+	if (!atomic_xchg(&objcg->withholds, 1))
+		atomic_add(&objcg_withholding, 1);
 	return 0;
 }
 
@@ -149,16 +154,20 @@ void objcg_reparent(struct memcg_objcg *objcg)
 	memcg_debug(pages >= 0 && residue >= 0);
 	if (unlikely(pages < 0)) {
 		atomic_add(&memcg->memory.underflows, (unsigned long)-pages);
+		memcg_mod_heap(memcg, -(long)pages);
 		pages = 0;
 	}
 	whole = objcg_add_residue(parent, (unsigned long)residue);
 	atomic_add(&parent->moved_pages, pages - (int64_t)whole);
 	page_counter_uncharge(&memcg->memory, memcg->memory.parent, (unsigned long)pages);
 	if (whole) {
+		memcg_mod_heap(parent->memcg, -(long)whole);
 		page_counter_uncharge(&parent->memcg->memory, NULL, whole);
 		/* A parent that is dead too may have waited for just this. */
 		house_check_zombie(parent->memcg);
 	}
+	if (atomic_xchg(&objcg->withholds, 0))
+		atomic_sub(&objcg_withholding, 1);
 	zero_blocks(objcg_id(objcg));
 	if (atomic_add(&objcg->live, pages * (int64_t)MEMCG_PAGE_SIZE - residue - OBJCG_BIAS) == 0)
 		objcg_put_ref(objcg);

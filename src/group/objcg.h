@@ -18,6 +18,9 @@ static inline struct memcg_objcg *objcg_living(struct memcg_objcg *objcg)
 	return objcg;
 }
 
+extern uint64_t
+	objcg_withholding; /* dead owners that hold whole pages until they are settled (house_settle()); atomic */
+
 /* Bytes into the residue; returns the whole pages that this made, which are the caller's to give back. */
 unsigned long objcg_add_residue(struct memcg_objcg *objcg, unsigned long bytes);
 

@@ -18,6 +18,7 @@
 
 extern struct thread_state *slow_gate; /* the thread that forks, NULL: none; seq_cst */
 
+bool slow_forking(void); /* this thread is amid a fork: it holds every lock of the library */
 void slow_wait(void);    /* until no other thread forks, or it does so for too long: then its gate is opened */
 void thread_begin(void); /* a thread's first slow section, or the first after threads were moved */
 

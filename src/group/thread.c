@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/tasks.h"
 #include "group/member.h"
-
-#define KEYS_AT_HAND 32U /* keys below need no memory for a thread's first value (glibc) */
+#include "group/slow.h"
 
 static struct lock threads_mutex = LOCK_INIT(LOCK_RANK_THREADS);
 static pthread_key_t exit_key; /* its destructor detaches */
@@ -30,19 +30,30 @@ void threads_unlock(void)
 	lock_drop(&threads_mutex);
 }
 
-static void detach(void *arg)
+/* By the thread itself. */
+static void entry_free(struct attached *entry)
 {
-	struct attached *entry = arg;
+	lifeline_untie(&entry->lifeline);
+	mem_free(entry);
+}
+
+/* Not @value: where a thread that ended barely had its stack, another finds what that one had set. */
+static void detach(void *value)
+{
 	struct thread_state *self = thread_self();
+	struct attached *entry = self->attached;
 	struct memcg *home;
 
+	(void)value;
+	if (!entry)
+		return;
 	threads_lock();
 	home = member_del(entry);
 	store_relaxed(&self->home, NULL);
 	self->attached = NULL;
 	threads_unlock();
 	kept_put(entry->kept);
-	mem_free(entry);
+	entry_free(entry);
 	memcg_put(home);
 }
 
@@ -55,24 +66,14 @@ int thread_start(void)
 	return err;
 }
 
-bool thread_can_look(void)
+bool threads_trylock(void)
 {
-	return exit_key < KEYS_AT_HAND;
+	return lock_try_nowait(&threads_mutex);
 }
 
-bool thread_look(struct thread_state *self)
+void threads_untry(void)
 {
-	struct attached *entry;
-
-	if (!threads_unknown())
-		return true;
-	if (!lock_try(&threads_mutex))
-		return false;
-	entry = self->attached ? NULL : member_find((pid_t)syscall(SYS_gettid));
-	if (entry && !pthread_setspecific(exit_key, entry))
-		member_know(entry, self);
 	lock_drop_tried(&threads_mutex);
-	return true;
 }
 
 /* An entry whose thread's exit will find it; NULL: no memory. */
@@ -82,34 +83,53 @@ static struct attached *entry_make(void)
 
 	if (!entry)
 		return NULL;
-	entry->tid = (pid_t)syscall(SYS_gettid);
 	if (pthread_setspecific(exit_key, entry)) {
 		mem_free(entry);
 		return NULL;
 	}
+	entry->tid = (pid_t)syscall(SYS_gettid);
+	entry->start = task_start(entry->tid);
+	lifeline_tie(&entry->lifeline);
 	return entry;
 }
 
-/* Threads lock. The entry of the calling thread: one that it has, one that it did not know of, or @fresh. */
-static struct attached *entry_of(struct thread_state *self, struct attached *fresh, struct memcg *group)
-{
-	struct attached *entry = self->attached ? self->attached : member_find(fresh->tid);
+/* What an attach leaves behind, to be let go without the lock. */
+struct left {
+	struct memcg *home;     /* until now */
+	struct kept *kept;      /* what others moved the thread out of */
+	struct attached *entry; /* that another made for it */
+	bool sweep_due;         /* there are many */
+};
 
-	if (!entry) {
-		entry = fresh;
-		entry->words = self;
-		member_add(entry, group);
+/* Threads lock. The thread's own entry, or @fresh, which becomes it. */
+static void attach(struct thread_state *self, struct attached *fresh, struct memcg *group, struct left *left)
+{
+	struct attached *entry = self->attached;
+
+	left->sweep_due = member_sweep_due();
+	if (entry) {
+		left->home = member_rehome(entry, group);
+		left->kept = entry->kept;
+		entry->kept = NULL;
+		return;
 	}
-	member_know(entry, self);
-	return entry;
+	left->entry = member_find(fresh->tid);
+	fresh->words = self;
+	member_add(fresh, group);
+	self->attached = fresh;
+	store_relaxed(&self->home, group);
+	if (left->entry) {
+		left->home = member_del(left->entry);
+		left->kept = left->entry->kept;
+	}
 }
 
 int memcg_attach(struct memcg *group)
 {
 	struct thread_state *self = thread_self();
-	struct attached *entry = NULL, *fresh = NULL;
-	struct memcg *old = NULL;
-	struct kept *kept = NULL;
+	struct attached *fresh = NULL;
+	struct left left = { .home = NULL };
+	int err = 0;
 
 	group = group ? group : memcg_root();
 	if (group == &unaccounted_group)
@@ -121,20 +141,21 @@ int memcg_attach(struct memcg *group)
 			return -ENOMEM;
 	}
 	threads_lock();
-	if (!memcg_dying(group)) {
-		entry = entry_of(self, fresh, group);
-		old = member_rehome(entry, group);
-		kept = entry->kept;
-		entry->kept = NULL;
-	}
+	if (memcg_dying(group))
+		err = -ENODEV;
+	else
+		attach(self, fresh, group, &left);
 	threads_unlock();
-	if (fresh && entry != fresh) {
-		pthread_setspecific(exit_key, self->attached); /* has its place already: cannot fail */
-		mem_free(fresh);
+	if (err && fresh) {
+		pthread_setspecific(exit_key, NULL);
+		entry_free(fresh);
 	}
-	kept_put(kept);
-	memcg_put(old);
-	return entry ? 0 : -ENODEV;
+	kept_put(left.kept);
+	memcg_put(left.home);
+	mem_free(left.entry);
+	if (left.sweep_due)
+		threads_forget_ended(NULL);
+	return err;
 }
 
 struct memcg *memcg_enter(struct memcg *group)
@@ -153,11 +174,13 @@ void memcg_leave(struct memcg *previous)
 
 struct memcg *memcg_current(void)
 {
-	const struct thread_state *self = thread_self();
+	struct thread_state *self = thread_self();
 	struct memcg *home;
 
 	if (self->current)
 		return self->current;
+	if (unlikely(threads_unowned()) && self->looked != load_relaxed(&thread_moves))
+		thread_begin();
 	home = load_relaxed(&self->home);
 	return home ? home : memcg_root();
 }
@@ -173,9 +196,14 @@ const struct memcg_refusal *memcg_last_refusal(void)
 	return &thread_self()->refusal;
 }
 
+static struct attached *forking; /* entry of the thread that forks; NULL: none; threads lock */
+
 void thread_fork_prepare(void)
 {
+	struct attached *own = thread_self()->attached;
+
 	threads_lock();
+	forking = own ? own : member_find((pid_t)syscall(SYS_gettid));
 }
 
 void thread_fork_parent(void)
@@ -183,19 +211,23 @@ void thread_fork_parent(void)
 	threads_unlock();
 }
 
+/* The other threads are not in the child; the one that is has another tid. */
 void thread_fork_child(void)
 {
-	struct attached *own = thread_self()->attached, *entry;
-	struct memcg *home = own ? member_del(own) : NULL;
+	struct memcg *home = forking ? member_del(forking) : NULL;
+	struct attached *entry;
 
 	while ((entry = member_any())) {
 		memcg_put(member_del(entry));
 		kept_put(entry->kept);
 		mem_free(entry);
 	}
-	if (own) {
-		own->tid = (pid_t)syscall(SYS_gettid);
-		member_add(own, home);
+	if (forking) {
+		forking->tid = (pid_t)syscall(SYS_gettid);
+		forking->start = task_start(forking->tid);
+		if (forking->words)
+			lifeline_tie(&forking->lifeline);
+		member_add(forking, home);
 		memcg_put(home);
 	}
 	lock_reinit(&threads_mutex);

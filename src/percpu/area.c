@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -19,6 +19,7 @@
 #include "base/variant.h"
 #include "base/sim.h"
 #include "percpu/fence.h"
+#include "percpu/range.h"
 #include "percpu/thread.h"
 
 #define OWNER_STEP \
@@ -152,31 +153,16 @@ static unsigned int possible_cpus(void)
 	return sim_nr_cpus();
 }
 
-/* A simulated machine's memory is the simulator's. */
-static char *range_reserve(size_t size)
-{
-	return sim_alloc(size, PAIR_SIZE);
-}
-
-static void range_release(char *base, size_t size)
-{
-	(void)size;
-	sim_free(base);
-}
-
-static int range_use(char *from, size_t len)
-{
-	(void)from;
-	(void)len;
-	return 0;
-}
-
-static int range_read(char *from, size_t len)
-{
-	return range_use(from, len);
-}
-
 #else
+
+/* Without /sys: the kernel's own mask has a bit for each possible CPU, and few more. */
+static unsigned int mask_cpus(void)
+{
+	unsigned long mask[NR_CPUS_MAX / 8 / sizeof(long)];
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	return bytes > 0 ? (unsigned int)bytes * 8 : NR_CPUS_MAX;
+}
 
 /* CPU numbers and concurrency ids are below this, whatever comes online later: "0-3,8-11". */
 static unsigned int possible_cpus(void)
@@ -186,7 +172,7 @@ static unsigned int possible_cpus(void)
 	char text[256], *pos = text;
 
 	if (small_file_read("/sys/devices/system/cpu/possible", text, sizeof(text)) <= 0)
-		return NR_CPUS_MAX;
+		return mask_cpus();
 	while (*pos) {
 		char *end;
 		unsigned long n = strtoul(pos, &end, 10);
@@ -196,31 +182,6 @@ static unsigned int possible_cpus(void)
 		pos = *end ? end + 1 : end;
 	}
 	return last + 1 < NR_CPUS_MAX ? (unsigned int)last + 1 : NR_CPUS_MAX;
-}
-
-static char *range_reserve(size_t size)
-{
-	char *base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (base == MAP_FAILED)
-		return NULL;
-	madvise(base, size, MADV_NOHUGEPAGE);
-	return base;
-}
-
-static void range_release(char *base, size_t size)
-{
-	munmap(base, size);
-}
-
-static int range_use(char *from, size_t len)
-{
-	return mprotect(from, len, PROT_READ | PROT_WRITE) ? -ENOMEM : 0;
-}
-
-static int range_read(char *from, size_t len)
-{
-	return mprotect(from, len, PROT_READ) ? -ENOMEM : 0;
 }
 
 #endif
@@ -252,6 +213,7 @@ static void name_areas(void)
 		sim_name_field(area, percpu_area, budget);
 		sim_name_field(area, percpu_area, busy);
 		sim_name_field(area, percpu_area, page_hand);
+		sim_name_field(area, percpu_area, counts);
 		sim_name_field(area, percpu_area, page_victim);
 		sim_name_field(area, percpu_area, byte_victim);
 		sim_name_field(area, percpu_area, page_slots);

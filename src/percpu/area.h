@@ -30,6 +30,20 @@ extern struct memcg_percpu
 
 #define KERNEL_SLOTS 7U /* slots of the kernel's shape, which the variants locked and deferred keep */
 
+/* What is counted of an area's page stock: why a charge was not served by its first look at it, and one thing more. */
+enum stock_count {
+	STOCK_AGAIN,            /* it was there at the second: the sequence was aborted, or a drain had led it away */
+	STOCK_MISS,             /* the group had no slot, and was given one */
+	STOCK_UNPLACED,         /* nor may it have one: a limit is near, the budget is used up, or it is destroyed */
+	STOCK_PRESSED,          /* nor may it have one: a charge waits for the truth at its level or above */
+	STOCK_EMPTY,            /* the slot held less */
+	STOCK_TOO_LARGE,        /* no slot holds so much */
+	STOCK_CLOSED,           /* a drain was at work in the area */
+	STOCK_LOCKED,           /* locked and deferred variants: the lock was taken */
+	STOCK_TRYLOCK_FAILURES, /* the same, with first looks and uncharges */
+	STOCK_COUNT_NR,
+};
+
 /* The kernel's shape of a page stock. */
 struct local_stock {
 	uint32_t lock;                 /* 1: held; taken by trylock only, but for drains */
@@ -43,7 +57,7 @@ struct percpu_area {
 	uint32_t budget;                       /* pages that slots of this area have room for, in sum; atomic */
 	uint32_t busy;                         /* slow paths since the last tick looked; relaxed, may lose some */
 	uint32_t page_hand;                    /* clock hand over all page slots, for the budget; relaxed */
-	uint32_t trylock_failures;             /* locked and deferred variants; relaxed */
+	uint64_t counts[STOCK_COUNT_NR];       /* by enum stock_count; relaxed, may lose some */
 	uint8_t page_victim[PAGE_SETS];        /* next way to be replaced; relaxed, any value will do */
 	uint8_t byte_victim[BYTE_SETS];        /* the same for byte slots */
 	struct local_stock local pair_aligned; /* locked and deferred variants only */
@@ -93,6 +107,13 @@ static inline struct percpu_area *percpu_area(unsigned int index)
 static inline unsigned int percpu_index(void)
 {
 	return memcg_index_(&memcg_percpu);
+}
+
+/* Not on the fast path. Who sums reads touched areas only. */
+static inline void percpu_count(struct percpu_area *area, enum stock_count which)
+{
+	percpu_touch((unsigned int)((size_t)((char *)area - memcg_percpu.base) >> MEMCG_AREA_SHIFT));
+	store_relaxed(&area->counts[which], load_relaxed(&area->counts[which]) + 1);
 }
 
 /* The gate of an area as a commit expects it: even whatever it is now, so that a closed one never matches. */

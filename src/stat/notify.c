@@ -25,6 +25,7 @@
 #include "base/lock.h"
 #include "base/mem.h"
 #include "base/rcu.h"
+#include "base/sim.h"
 #include "percpu/thread.h"
 
 void (*notify_wake)(void);
@@ -150,11 +151,20 @@ void notify_release(struct cds_list_head *taken)
 	}
 }
 
+/* N3: until nobody walks over what was taken away. */
+static void wait_for_tellers(void)
+{
+	if (!sim_fault(FAULT_NO_GRACE_PERIOD))
+		rcu_synchronize();
+}
+
 void notify_del(struct listener *listener)
 {
 	CDS_LIST_HEAD(taken);
 	unsigned int attempt = 0;
+	int state;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	lock_take(&notify_lock);
 	while (running == listener && deliverer != thread_self()) {
 		lock_drop(&notify_lock);
@@ -168,8 +178,9 @@ void notify_del(struct listener *listener)
 		take(listener, &taken);
 	}
 	lock_drop(&notify_lock);
-	rcu_synchronize();
+	wait_for_tellers();
 	notify_release(&taken);
+	pthread_setcancelstate(state, NULL);
 }
 
 void notify_take_group(struct notify *on, struct cds_list_head *taken)
@@ -187,20 +198,36 @@ void notify_take_group(struct notify *on, struct cds_list_head *taken)
 	lock_drop(&notify_lock);
 }
 
-void notify_take_fd(int fd, struct cds_list_head *taken)
+/* Notify lock. */
+static struct listener *find_fd(int fd)
 {
 	struct cds_list_head *node;
 
-	lock_take(&notify_lock);
 	for (node = listeners.next; node != &listeners; node = node->next) {
 		struct listener *listener = container_of(node, struct listener, node);
 
-		if (listener->known_as == fd) {
-			take(listener, taken);
-			break;
-		}
+		if (listener->known_as == fd)
+			return listener;
 	}
+	return NULL;
+}
+
+void notify_del_fd(int fd)
+{
+	struct listener *listener;
+	CDS_LIST_HEAD(taken);
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	lock_take(&notify_lock);
+	listener = find_fd(fd);
+	if (listener)
+		take(listener, &taken);
 	lock_drop(&notify_lock);
+	if (listener)
+		wait_for_tellers();
+	notify_release(&taken);
+	pthread_setcancelstate(state, NULL);
 }
 
 /* Notify lock. Returns the ns until the first of those whose time has not come, 0: there are none. */

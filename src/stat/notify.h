@@ -48,9 +48,10 @@ void notify_del(struct listener *listener); /* waits for a call under way; relea
 uint64_t notify_run(void);                  /* delivers; ns until there is more to do, 0: nothing waits */
 bool notify_wanted(void);                   /* is there any listener? Any context */
 
-/* Take listeners away by group, or one by the number that the caller knows; release them a grace period later. */
+void notify_del_fd(int fd); /* the same for the newest that its caller knows as @fd, if there is one */
+
+/* Takes away what goes with a group; it is to be released a grace period later. */
 void notify_take_group(struct notify *on, struct cds_list_head *taken);
-void notify_take_fd(int fd, struct cds_list_head *taken);
 void notify_release(struct cds_list_head *taken);
 
 void notify_fork_prepare(void);

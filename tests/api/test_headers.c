@@ -5,6 +5,7 @@
 #include <memcg/files.h>
 #include <memcg/heap.h>
 #include <memcg/memcg.h>
+#include <memcg/stat.h>
 
 int main(void)
 {
@@ -19,6 +20,15 @@ int main(void)
 	}
 	if (memcg_current() == group)
 		return 3;
+	{
+		struct memcg_file *file;
+		int fd = memcg_event_fd(group, "memory.events");
+
+		if (fd < 0 || memcg_file_open(group, "memory.events", 0, &file))
+			return 5;
+		memcg_file_close(file);
+		memcg_event_close(fd);
+	}
 	if (memcg_destroy(group))
 		return 4;
 	memcg_put(group);

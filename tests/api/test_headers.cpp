@@ -31,5 +31,17 @@ int main()
 	}
 	if (memcg_current() != before)
 		return 5;
-	return made.destroy() ? 6 : 0;
+
+	int told = 0;
+	auto count = [](struct memcg *, const char *, void *arg) { ++*static_cast<int *>(arg); };
+	{
+		libmemcg::listener listener;
+		if (listener.listen(made, "memory.max", count, &told) == 0 || listener)
+			return 7;
+		if (listener.listen(made, "memory.events", count, &told) || !listener)
+			return 8;
+		if (listener.listen(made, "memory.events.local", count, &told) || !listener)
+			return 9;
+	}
+	return made.destroy() || told ? 6 : 0;
 }

@@ -79,6 +79,34 @@ static void a_swing_moves_no_pages(void **state)
 	tree_is_empty();
 }
 
+/* A batch is half the room that the slot then has: the room doubles each time it proves too small. */
+static void batches_grow_with_the_room(void **state)
+{
+	static const int64_t batches[] = { 1, 2, 4, 4, 4 };
+	struct memcg *memcg = group_make(NULL, "a");
+	struct memcg_objcg *objcg = memcg->objcg;
+	size_t live = 0;
+	unsigned int i;
+
+	if (percpu_budget < 100) {
+		group_end(memcg);
+		skip();
+	}
+	for (i = 0; i < array_size(batches); i++) {
+		int64_t pages = objcg_pages(objcg), left;
+
+		for (left = batches[i]; left; left--) {
+			must(memcg_charge_bytes(objcg, PAGE, 0) == 0);
+			live += PAGE;
+			must(objcg_pages(objcg) == pages + batches[i]);
+		}
+		books(memcg, live);
+	}
+	memcg_uncharge_bytes(objcg, live);
+	group_end(memcg);
+	tree_is_empty();
+}
+
 #define OWNERS 100U /* more than there are byte slots */
 
 static void more_owners_than_slots(void **state)
@@ -268,6 +296,36 @@ static void a_full_ancestor_does_not_refuse_a_move(void **state)
 	pair_end(&p);
 }
 
+/* A move that is refused tries in several ways, and counts once; one that is granted in the end is no refusal. */
+static void a_refused_move_counts_once(void **state)
+{
+	static const unsigned int flags[] = { 0, MEMCG_MAY_SLEEP };
+	static const size_t sizes[] = { PAGE, 5000 };
+	struct pair p = pair_make();
+	unsigned long times = 0;
+	size_t i, k;
+
+	group_max(p.b, 1);
+	assert_int_equal(memcg_charge_bytes(p.b->objcg, PAGE, 0), 0);
+	for (i = 0; i < array_size(sizes); i++) {
+		assert_int_equal(memcg_charge_bytes(p.a->objcg, sizes[i], 0), 0);
+		for (k = 0; k < array_size(flags); k++) {
+			assert_int_equal(memcg_move_bytes(p.a->objcg, p.b->objcg, sizes[i], flags[k]), -ENOMEM);
+			times++;
+			assert_int_equal(p.b->memory.failcnt, times);
+			assert_int_equal(max_events_of(p.b), times);
+			assert_ptr_equal(memcg_last_refusal()->group, p.b);
+			assert_int_equal(memcg_last_refusal()->asked, (sizes[i] + PAGE - 1) / PAGE);
+			books(p.a, sizes[i]);
+		}
+		memcg_uncharge_bytes(p.a->objcg, sizes[i]);
+	}
+	memcg_uncharge_bytes(p.b->objcg, PAGE);
+	group_max_none(p.b);
+	assert_int_equal(p.top->memory.failcnt, 0);
+	pair_end(&p);
+}
+
 /* Spare bytes wait in a slot of another CPU when the ancestor is full: a move that may sleep fetches them. */
 static void spare_bytes_elsewhere_do_not_refuse_a_move(void **state)
 {
@@ -281,6 +339,8 @@ static void spare_bytes_elsewhere_do_not_refuse_a_move(void **state)
 	assert_int_equal(memcg_move_bytes(p.a->objcg, p.b->objcg, 5000, MEMCG_MAY_SLEEP), 0);
 	books(p.a, 0);
 	books(p.b, 5000);
+	assert_int_equal(p.top->memory.failcnt + p.b->memory.failcnt, 0);
+	assert_true(max_events_of(p.top) <= 1);
 	memcg_uncharge(p.top, 40 - usage_of(p.b));
 	memcg_uncharge_bytes(p.b->objcg, 5000);
 	pair_end(&p);
@@ -334,12 +394,14 @@ static int run(void)
 		cmocka_unit_test(every_size),
 		cmocka_unit_test(every_size_together),
 		cmocka_unit_test(a_swing_moves_no_pages),
+		cmocka_unit_test(batches_grow_with_the_room),
 		cmocka_unit_test(more_owners_than_slots),
 		cmocka_unit_test(bad_sizes_and_flags),
 		cmocka_unit_test(refused_bytes_leave_no_trace),
 		cmocka_unit_test(reservations),
 		cmocka_unit_test(moves_of_every_kind),
 		cmocka_unit_test(a_full_ancestor_does_not_refuse_a_move),
+		cmocka_unit_test(a_refused_move_counts_once),
 		cmocka_unit_test(spare_bytes_elsewhere_do_not_refuse_a_move),
 		cmocka_unit_test(the_payer_dies_during_a_move),
 	};

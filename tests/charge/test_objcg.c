@@ -129,6 +129,22 @@ static void the_parent_refuses_for_the_dead(void **state)
 	tree_is_empty();
 }
 
+/* A6: what the objects of a group left of their pages is nobody's once it is destroyed, tidied up or not. */
+static void what_the_dead_left_refuses_nobody(void **state)
+{
+	struct memcg *parent = group_make(NULL, "parent"), *child = group_make(parent, "child");
+
+	group_max(parent, 40);
+	assert_int_equal(memcg_charge_bytes(child->objcg, 9000, 0), 0);
+	memcg_uncharge_bytes(child->objcg, 9000);
+	group_end(child);
+	assert_int_equal(memcg_charge(parent, 40, MEMCG_MAY_SLEEP), 0);
+	assert_int_equal(usage_of(parent), 40);
+	memcg_uncharge(parent, 40);
+	group_end(parent);
+	tree_is_empty();
+}
+
 static struct memcg *to_destroy;
 
 static unsigned long destroy_meanwhile(struct memcg *over, unsigned long nr)
@@ -219,6 +235,7 @@ static int run(void)
 		cmocka_unit_test(an_owner_is_freed_in_any_order),
 		cmocka_unit_test(a_chain_dies_at_once),
 		cmocka_unit_test(the_parent_refuses_for_the_dead),
+		cmocka_unit_test(what_the_dead_left_refuses_nobody),
 		cmocka_unit_test(the_payer_dies_while_a_charge_waits),
 		cmocka_unit_test(it_dies_under_its_users),
 	};

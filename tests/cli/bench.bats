@@ -72,6 +72,18 @@ has_ratios() {
 	done
 }
 
+@test "stat: keys" {
+	bench 0 stat --quick --pairs 7
+	has_ratios stat.ratio.update_over_rseq_add.{1t,1t_noflush} stat.ratio.2t_over_1t
+	has_keys stat.ns.{update.1t,update.1t_noflush,rseq_add.1t}
+}
+
+@test "flush: keys" {
+	bench 0 flush --quick --pairs 7
+	has_ratios flush.{reader,worker}.ratio.{aggregate,whole}.skipped_over_kept flush.ratio.100k_idle_groups_over_none
+	has_keys flush.{reader,worker}.items_changed_median
+}
+
 @test "json has the same keys" {
 	command -v jq >/dev/null || skip "no jq"
 	bench 0 switch --quick --pairs 7 --only bound

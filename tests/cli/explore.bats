@@ -75,7 +75,7 @@ found() {
 }
 
 @test "fault: gates opened too early in a drain" {
-	found early-reopen two-drains 'store +percpu_area.head.* open_gates\(\) src/charge/drain.c:[0-9]+ < drain'
+	found early-reopen two-drains 'store +percpu_area.head.* open_gates\(\) src/charge/drain.c:[0-9]+ < run_drain'
 }
 
 @test "fault: no fence in a drain" {
@@ -88,11 +88,12 @@ found() {
 }
 
 @test "fault: a dying group is given a slot" {
-	found no-dying-check destroy-charge 'FAULT +place\(\) src/charge/stock_word.c' 'commit .* < place'
+	found no-dying-check destroy-charge 'FAULT +place\(\) src/charge/stock_word.c' 'commit .* < slot_commit'
 }
 
 @test "fault: freed before the grace period" {
 	found no-grace-period zombie 'use after free' 'freed by T3' 'FAULT +run_free\(\) src/group/house.c'
+	found no-grace-period events-unlisten 'use after free|closed descriptor' 'FAULT +[a-z_]+\(\) src/stat/notify.c'
 }
 
 @test "fault: add, then back off" {
@@ -104,7 +105,23 @@ found() {
 }
 
 @test "fault: the victim's word is read again" {
-	found victim-reread replace-irq 'is interrupted' 'FAULT +place\(\) src/charge/stock_word.c'
+	found victim-reread replace-irq 'is interrupted' 'FAULT +slot_place\(\) src/charge/slot.c:[0-9]+ < place'
+}
+
+@test "fault: a child is linked after its parent" {
+	found child-after-parent stat-preempted 'FAULT +deepest\(\) src/stat/rstat.c:[0-9]+ < flush_below'
+}
+
+@test "fault: no fence in a flush" {
+	found no-fence-in-flush stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
+}
+
+@test "fault: a block is marked before its bits are set" {
+	found mark-before-bits stat-preempted 'FAULT +rstat_mark\(\) src/stat/mark.c'
+}
+
+@test "fault: the epoch moves on before the marks are taken" {
+	found epoch-first stat-flush 'FAULT +collect\(\) src/stat/rstat.c'
 }
 
 @test "sequential consistency hides what store buffers show" {
@@ -119,6 +136,19 @@ found() {
 	run explore --test litmus-toy --scheduler exhaustive --schedules 1000
 	[ "$status" -eq 0 ]
 	[[ $output == *"test litmus-toy: 20 schedules (20 exhaustive, finished), ok"* ]]
+}
+
+@test "flush: fewer lines are written without the local arrays, each time the same" {
+	run "$sim" flush
+	[ "$status" -eq 0 ]
+	local key kept skipped first=$output
+	for key in flush.lines_written flush.lines_written.worker; do
+		kept=$(sed -n "s/^$key\.kept=//p" <<<"$output")
+		skipped=$(sed -n "s/^$key\.skipped=//p" <<<"$output")
+		awk -v a="$kept" -v b="$skipped" 'BEGIN { exit !(b > 0 && b < a) }'
+	done
+	run "$sim" flush
+	[ "$output" = "$first" ]
 }
 
 @test "wrong options: one line, exit 2" {

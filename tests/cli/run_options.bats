@@ -43,6 +43,59 @@ load helpers
 	fails_with 125 $memcg run --max $'1M\n2M' true
 }
 
+# says WORDS COMMAND...: refused with these words, before the program runs.
+says() {
+	local words=$1
+	shift
+	fails_with 125 "$@"
+	[ "$(cat err)" = "memcg: $words" ]
+}
+
+@test "what is wrong with an option is said the same way for each" {
+	for option in max high report; do
+		says "run: --$option needs a value" $memcg run --$option
+	done
+	for option in help by-thread-name; do
+		for value in '' 1 yes; do
+			says "run: --$option takes no value" $memcg run --$option=$value echo no
+		done
+	done
+	for option in max high; do
+		says "run: --$option: '' is not a size" $memcg run --$option= echo no
+		says "run: --$option: '' is not a size" $memcg run --$option '' echo no
+		says "run: --$option: '10MB' is not a size" $memcg run --$option 10MB echo no
+		says "run: --$option is given twice" $memcg run --$option 1G --$option=1G echo no
+	done
+	says "run: --report: '' is neither text nor json" $memcg run --report= echo no
+	says "run: --report: 'xml' is neither text nor json" $memcg run --report xml echo no
+	says 'run: --report is given twice' $memcg run --report text --report text echo no
+	says 'run: --by-thread-name is given twice' $memcg run --by-thread-name --max 1G --by-thread-name echo no
+	says "run: option '-x' is not known; see memcg run --help" $memcg run -x echo no
+	says "run: option '-x' is not known; see memcg run --help" $memcg run -xh echo no
+	says "run: option '--nonsense=1' is not known; see memcg run --help" $memcg run --nonsense=1 echo no
+	says 'run: no program given; see memcg run --help' $memcg run --max 1G
+	says "option '--help=1' is not known; see memcg --help" $memcg --help=1
+	says "option '--version=1' is not known; see memcg --help" $memcg --version=1
+	says "command 'nonsense' is not known; see memcg --help" $memcg nonsense
+	says "command '' is not known; see memcg --help" $memcg ''
+}
+
+@test "one rule for sizes: what the command takes the library takes, and refuses what it refuses" {
+	long=$(printf '%062dG' 1)
+	[ ${#long} -eq 63 ]
+	ends_with 0 $memcg run --max $long --high $long --report json -- true
+	report '.groups[0].max == 1073741824 and .groups[0].high == 1073741824'
+	for size in "0$long" "$(printf '%0200d' 1)" "$(printf '%04000d' 1)" K 16E 99999999999999999999 0b1 0x xx -1; do
+		fails_with 125 $memcg run --max "$size" true
+		fails_with 125 $memcg run --high "$size" true
+		for name in MAX HIGH; do
+			ends_with 125 env LD_PRELOAD=$preload MEMCG_RUN_$name="$size" $(type -P true)
+			[ "$(cat err)" = "libmemcg-malloc: MEMCG_RUN_$name: Invalid argument" ]
+		done
+	done
+	MEMCG_RUN_MAX= ends_with 0 $memcg run true # empty is not given
+}
+
 @test "wrong sizes: one line, 125" {
 	for size in '' ' ' -1 +1 1.0 1xx xx 10MB 1KK K M 0x 08 1e6 ' 1M' '1M ' '1 M' Max maxx 16E 99999999999999999999; do
 		fails_with 125 $memcg run --max "$size" true
@@ -178,6 +231,17 @@ load helpers
 	[ "$(jq -c '.groups[0].max' err | uniq)" = 1073741824 ]
 	ends_with 0 $memcg run --max 1G -- $memcg run --max 1M --report json -- true
 	report '.groups[0].max == 1048576'
+}
+
+@test "an empty environment, and few descriptors" {
+	ends_with 3 env -i $memcg run --max 64M --report json -- sh -c 'exit 3'
+	report '.groups[0].max == 67108864'
+	ends_with 3 sh -c "ulimit -n 8; exec $memcg run --report json -- sh -c 'exit 3'"
+	report .pid
+	# A program that is given no environment is not confined, and does not report.
+	ends_with 0 $memcg run --max 4M --report json -- env -i $python -c 'import os
+os.execve("/bin/sh", ["sh", "-c", "echo ${MEMCG_RUN_MAX-none}"], {})'
+	[ "$(cat out)" = none ] && [ ! -s err ]
 }
 
 @test "the library is found beside a moved command, or one line says where not" {

@@ -40,6 +40,27 @@ load helpers
 	report '.program == "sh"'
 }
 
+@test "children are confined, and do not report, however they are started" {
+	cat >start.py <<-'END'
+		import ctypes, os, subprocess, sys
+		child = [sys.executable, "-c", "try: bytearray(200 << 20)\nexcept MemoryError: print('refused')"]
+		def wait(pid):
+		    status = os.waitpid(pid, 0)[1]
+		    if status: sys.exit(9)
+		wait(os.posix_spawn(child[0], child, os.environ))
+		wait(os.spawnve(os.P_NOWAIT, child[0], child, os.environ))
+		subprocess.run(child, check=True)
+		os.system("exec '%s' -c \"%s\"" % (child[0], child[2].replace('"', '')))
+		pid = ctypes.CDLL(None).syscall(56, 17, 0, 0, 0, 0) if os.uname().machine == "x86_64" else os.fork() # clone()
+		if pid == 0: os.execve(child[0], child, os.environ)
+		wait(pid)
+	END
+	ends_with 0 $memcg run --max 100M --report json -- $python start.py
+	[ "$(grep -c refused out)" -eq 5 ]
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+	report '.program | startswith("python3")'
+}
+
 @test "what the program becomes by exec reports" {
 	ends_with 0 $memcg run --report json -- sh -c 'exec env true'
 	[ "$(grep -c '"pid"' err)" -eq 1 ]
@@ -64,6 +85,140 @@ load helpers
 	done
 	ends_with 134 $memcg run --report json -- $python ways.py abort
 	[ "$(grep -c '"pid"' err)" -eq 1 ]
+}
+
+# Ways to end while the report is written: stderr is a pipe, which the program has filled before it ends.
+ending_program() {
+	cat >ends.c <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <signal.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		static void fill(void)
+		{
+			static char bytes[1 << 20];
+			int size = fcntl(2, F_GETPIPE_SZ);
+			memset(bytes, '.', sizeof(bytes));
+			bytes[size - 1] = '\n';
+			if (write(2, bytes, size) != size)
+				_exit(99);
+		}
+		static void end(const char *way, int status)
+		{
+			if (!strcmp(way, "_exit")) _exit(status);
+			if (!strcmp(way, "_Exit")) _Exit(status);
+			if (!strcmp(way, "quick_exit")) quick_exit(status);
+			if (!strcmp(way, "exit")) exit(status);
+			if (!strcmp(way, "abort")) abort();
+		}
+		static volatile int filled;
+		static void *first(void *way)
+		{
+			fill();
+			filled = 1;
+			end(way, 3);
+			return NULL;
+		}
+		static void on_alarm(int sig) { _exit(5); }
+		static void *cancelled(void *arg)
+		{
+			pthread_cancel(pthread_self());
+			_exit(3);
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t thread;
+			if (!strcmp(argv[1], "alarm")) {
+				signal(SIGALRM, on_alarm);
+				fill();
+				ualarm(200000, 0);
+				end(argv[2], 3);
+			}
+			if (!strcmp(argv[1], "nonblocking")) {
+				fill();
+				fcntl(2, F_SETFL, O_NONBLOCK);
+				end(argv[2], 3);
+			}
+			if (!strcmp(argv[1], "cancelled")) {
+				pthread_create(&thread, NULL, cancelled, NULL);
+				pthread_join(thread, NULL);
+				return 1;
+			}
+			if (!strcmp(argv[1], "status"))
+				end(argv[2], 3);
+			pthread_create(&thread, NULL, first, argv[1]);
+			while (!filled) usleep(1000);
+			usleep(300000);
+			end(argv[2], 4);
+		}
+	END
+	cc -w -D_GNU_SOURCE -pthread -o ends ends.c
+	mkfifo pipe
+}
+
+# One who reads after a second, and what came in err.
+with_slow_reader() {
+	{ sleep 1; exec cat; } <pipe >err &
+	local reader=$!
+	status=0
+	timeout -s KILL 60 "$@" 2>pipe || status=$?
+	wait $reader
+	echo "status $status: $*"
+	[ "$(grep -c '"pid"' err)" -eq 1 ]
+	report .pid
+}
+
+@test "who ends the process while another thread writes the report waits for it" {
+	ending_program
+	for ways in '_exit _exit' '_exit quick_exit' 'quick_exit _Exit' 'exit _exit' '_exit exit'; do
+		with_slow_reader $memcg run --report json -- ./ends $ways
+		[ $status -eq 3 ] || [ $status -eq 4 ]
+	done
+	with_slow_reader $memcg run --report json -- ./ends _exit abort
+	[ $status -eq 3 ] || [ $status -eq 134 ]
+}
+
+@test "but not for ever" {
+	ending_program
+	sleep 1000 <pipe &
+	local reader=$!
+	status=0
+	timeout -s KILL 60 $memcg run --report json -- ./ends _exit _exit 2>pipe || status=$?
+	kill $reader
+	[ $status -eq 4 ]
+}
+
+@test "a handler that ends the process, and a stderr that does not block, cut no report" {
+	ending_program
+	with_slow_reader $memcg run --report json -- ./ends alarm exit
+	[ $status -eq 3 ] || [ $status -eq 5 ]
+	with_slow_reader $memcg run --report json -- ./ends alarm _exit
+	[ $status -eq 3 ] || [ $status -eq 5 ]
+	with_slow_reader $memcg run --report json -- ./ends nonblocking exit
+	[ $status -eq 3 ]
+}
+
+@test "a thread that is cancelled ends the process all the same" {
+	ending_program
+	ends_with 3 timeout -s KILL 60 $memcg run --report json -- ./ends cancelled
+	report .pid
+}
+
+@test "a report that nobody reads is no death by SIGPIPE" {
+	ending_program
+	for way in exit _exit quick_exit; do
+		status=0
+		sleep 1000 <pipe &
+		exec {end}>pipe
+		kill $!
+		wait $! || :
+		$memcg run --report json -- ./ends status $way 2>&$end || status=$?
+		exec {end}>&-
+		[ $status -eq 3 ]
+	done
 }
 
 @test "a program that closes or redirects stderr still reports" {

@@ -5,6 +5,7 @@
  */
 #include "support/child.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <memcg/charge.h>
 #include <memcg/files.h>
@@ -653,28 +654,44 @@ static void served_by_ticks(const void *arg)
 	must(!is_there(path));
 }
 
+/* 0: there is none. */
+static unsigned long thread_named(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	unsigned long tid = 0;
+
+	must(tasks);
+	while (!tid && (task = readdir(tasks))) {
+		char file[300], text[32] = "";
+		int fd;
+
+		snprintf(file, sizeof(file), "/proc/self/task/%s/comm", task->d_name);
+		fd = open(file, O_RDONLY);
+		if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && !strcmp(text, name))
+			tid = strtoul(task->d_name, NULL, 10);
+		close(fd);
+	}
+	closedir(tasks);
+	return tid;
+}
+
 /* The library's thread belongs to no group, blocks all signals, and cannot be moved. */
 static void the_thread(const void *arg)
 {
 	char file[64], text[4096], value[32];
-	sigset_t *mask = NULL;
-	unsigned long tid = 0;
+	unsigned long tid;
 	struct memcg *group;
 	int fd, i;
 
 	(void)arg;
-	(void)mask;
 	start(0);
 	must(memcg_create(NULL, "group", &group) == 0);
 	fd = peer_open(path);
 	peer_check_error(fd, "write cgroup.threads 1 group\n0", "error EINVAL value");
 	peer_check_error(fd, "write cgroup.threads 3 group\n 0\n", "error EINVAL value");
-	tid = (unsigned long)load_relaxed(&group_control_tid);
+	tid = thread_named("memcg/control\n");
 	must(tid);
-	snprintf(file, sizeof(file), "/proc/self/task/%lu/comm", tid);
-	i = open(file, O_RDONLY);
-	must(i >= 0 && read(i, text, sizeof(text)) == 14 && !memcmp(text, "memcg/control\n", 14));
-	close(i);
 	snprintf(file, sizeof(file), "/proc/self/task/%lu/status", tid);
 	i = open(file, O_RDONLY);
 	must(i >= 0 && read(i, text, sizeof(text) - 1) > 0);
@@ -683,6 +700,8 @@ static void the_thread(const void *arg)
 	must(strstr(text, "\nSigBlk:\tfffffffe7ffbfeff") || strstr(text, "\nSigBlk:\tfffffffc7ffbfeff"));
 	snprintf(value, sizeof(value), "%lu", tid);
 	must(memcg_write(group, "cgroup.threads", value, strlen(value)) == -EINVAL);
+	snprintf(file, sizeof(file), "write cgroup.threads %zu group\n%s", strlen(value), value);
+	peer_check_error(fd, file, "error EINVAL value");
 	must(memcg_destroy(group) == 0);
 	close(fd);
 }

@@ -261,12 +261,33 @@ static void what_a_climb_shows(void **state)
 	assert_int_equal(seen.low_word & COUNTER_CLIMBS, 1);
 	assert_int_equal((low->word | mid->word | high->word) & COUNTER_CLIMBS, 0);
 
-	/* nobody above can refuse: there is nothing to wait for */
+	/* also where no level above has a limit: it may get one before the climb is there */
 	page_counter_set_max(high, PAGE_COUNTER_MAX);
 	climb_with_a_look(1, true);
-	assert_int_equal(seen.low_word & COUNTER_CLIMBS, 0);
+	assert_int_equal(seen.low_word & COUNTER_CLIMBS, 1);
+	assert_int_equal(seen.mid_word & COUNTER_CLIMBS, 1);
+	assert_int_equal((low->word | mid->word | high->word) & COUNTER_CLIMBS, 0);
 	sigaction(SIGSEGV, &old, NULL);
 	munmap(memory, 2 * page_size);
+}
+
+/* The last level of a climb decides it: nothing is counted there, be it the root or the one below top. */
+static void the_last_level_counts_no_climb(void **state)
+{
+	struct counter_refusal refusal;
+
+	(void)state;
+	build(3);
+	levels[0].pressure = levels[1].pressure = 1;
+	levels[0].word += COUNTER_CLIMBS; /* one more would not fit */
+	assert_true(page_counter_try_charge(&levels[2], NULL, 1, &refusal));
+	levels[1].word += COUNTER_CLIMBS;
+	assert_false(page_counter_try_charge(&levels[2], NULL, 1, &refusal));
+	assert_ptr_equal(refusal.counter, &levels[1]);
+	assert_true(refusal.undecided);
+	assert_true(page_counter_try_charge(&levels[2], &levels[0], 1, &refusal));
+	assert_int_equal(counter_usage(levels[1].word), 2);
+	assert_int_equal(counter_usage(levels[0].word), 1);
 }
 
 /* A refusal by a word with climbs in it says that it may be wrong; by one without, that it is not. */
@@ -337,11 +358,17 @@ static void never_above_max(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(init_has_no_limits),      cmocka_unit_test(charges_every_level),
-		cmocka_unit_test(stops_below_top),         cmocka_unit_test(refusal_leaves_no_trace),
-		cmocka_unit_test(lowest_refuser_is_named), cmocka_unit_test(many_refusals_change_nothing),
-		cmocka_unit_test(force_is_counted),        cmocka_unit_test(what_a_climb_shows),
-		cmocka_unit_test(refusal_says_undecided),  cmocka_unit_test(never_above_max),
+		cmocka_unit_test(init_has_no_limits),
+		cmocka_unit_test(charges_every_level),
+		cmocka_unit_test(stops_below_top),
+		cmocka_unit_test(refusal_leaves_no_trace),
+		cmocka_unit_test(lowest_refuser_is_named),
+		cmocka_unit_test(many_refusals_change_nothing),
+		cmocka_unit_test(force_is_counted),
+		cmocka_unit_test(what_a_climb_shows),
+		cmocka_unit_test(refusal_says_undecided),
+		cmocka_unit_test(never_above_max),
+		cmocka_unit_test(the_last_level_counts_no_climb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

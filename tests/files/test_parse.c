@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes to limit files give byte for byte what a kernel gave: return, errno, value afterwards. */
+/* What writes are parsed with, beyond what a kernel was asked (test_record.c). */
 #include "support/child.h"
 
 #include <memcg/files.h>
 
 #include "counter/page_counter.h"
 #include "files/table.h"
-#include "files/write_facts.h"
 
 static struct memcg *group;
 
@@ -27,47 +26,6 @@ static int stop(void **state)
 	memcg_put(group);
 	memcg_tick();
 	return err;
-}
-
-static void replay(const char *file, const char *reset, const struct fact *facts, size_t nr)
-{
-	char back[64];
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		const struct fact *fact = &facts[i];
-		long expected = fact->ret < 0 ? -fact->err : fact->ret;
-		long ret;
-
-		assert_int_equal(memcg_write(group, file, reset, strlen(reset)), strlen(reset));
-		ret = memcg_write(group, file, fact->text, fact->len);
-		assert_true(memcg_read(group, file, back, sizeof(back)) > 0);
-		if (ret != expected || strcmp(back, fact->back) != 0)
-			print_error("%s \"%s\": %ld, %s", file, fact->text, ret, back);
-		assert_int_equal(ret, expected);
-		assert_string_equal(back, fact->back);
-	}
-}
-
-static void amounts(void **state)
-{
-	static const char *const files[] = { "memory.max", "memory.high", "memory.low", "memory.min" };
-	size_t i;
-
-	(void)state;
-	assert_true(array_size(amount_facts) >= 70);
-	for (i = 0; i < array_size(files); i++) {
-		replay(files[i], "12288", amount_facts, array_size(amount_facts));
-		assert_int_equal(memcg_write(group, files[i], i < 2 ? "max" : "0", i < 2 ? 3 : 1), i < 2 ? 3 : 1);
-	}
-}
-
-static void counts(void **state)
-{
-	(void)state;
-	assert_true(array_size(count_facts) >= 70);
-	replay("cgroup.max.depth", "3", count_facts, array_size(count_facts));
-	replay("cgroup.max.descendants", "3", count_facts, array_size(count_facts));
 }
 
 /* "4096" padded by blanks: 4096 bytes are accepted, one more is not. */
@@ -116,7 +74,6 @@ static void blanks(void **state)
 	assert_int_equal(memcg_write(group, "cgroup.max.depth", text, sizeof(text)), -EINVAL);
 }
 
-/* What the files parse with, beyond what a kernel was asked. */
 static void pages(void **state)
 {
 	static const struct {
@@ -177,8 +134,10 @@ static void ints(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(amounts), cmocka_unit_test(counts), cmocka_unit_test(long_writes),
-		cmocka_unit_test(blanks),  cmocka_unit_test(pages),  cmocka_unit_test(ints),
+		cmocka_unit_test(long_writes),
+		cmocka_unit_test(blanks),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(ints),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

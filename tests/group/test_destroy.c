@@ -44,7 +44,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	memcg_tick();
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(root->css.nr_dying, 0);
 	assert_int_equal(root->css.nr_descendants, 0);
 	assert_int_equal(page_counter_read(&root->memory), 0);
@@ -145,7 +145,7 @@ static void bytes_move_to_the_parent(void **state)
 	memcg_put(group);
 	memcg_tick();
 	assert_int_equal(top->css.nr_dying, 0);
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(page_counter_read(&top->memory), 3);
 	assert_int_equal(objcg_pages(top->objcg), 3);
 	/* charged through the dead owner: the parent pays */
@@ -153,7 +153,7 @@ static void bytes_move_to_the_parent(void **state)
 	assert_true(page_counter_read(&top->memory) >= 4);
 	memcg_uncharge_bytes(objcg, MEMCG_PAGE_SIZE);
 	memcg_uncharge_bytes(objcg, 10000);
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(page_counter_read(&top->memory), 0);
 	assert_int_equal(objcg_pages(top->objcg), 0);
 	memcg_objcg_put(objcg);
@@ -180,12 +180,12 @@ static void bytes_keep_their_owner(void **state)
 		memcg_uncharge_bytes(objcg, 777);
 	memcg_tick();
 	assert_int_equal(top->css.nr_dying, 0);
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(page_counter_read(&top->memory), (50 * 777 + MEMCG_PAGE_SIZE - 1) / MEMCG_PAGE_SIZE);
 	for (i = 0; i < 50; i++)
 		memcg_uncharge_bytes(objcg, 777);
 	memcg_tick();
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(page_counter_read(&top->memory), 0);
 	assert_int_equal(memcg_destroy(top), 0);
 	memcg_put(top);
@@ -303,7 +303,7 @@ static void short_queries(void **state)
 		memcg_objcg_put(kept[i]);
 	}
 	memcg_tick();
-	drain_all(root);
+	drain_stock(root);
 	assert_int_equal(page_counter_read(&top->memory), 0);
 	assert_int_equal(objcg_pages(top->objcg), 0);
 	assert_int_equal(memcg_destroy(top), 0);
@@ -354,7 +354,7 @@ static void destroyed_under_chargers(void **state)
 		memcg_objcg_put(contested_owner);
 		memcg_put(contested);
 		memcg_tick();
-		drain_all(root);
+		drain_stock(root);
 		assert_int_equal(page_counter_read(&top->memory), 0);
 		assert_int_equal(page_counter_read(&root->memory), 0);
 		assert_int_equal(objcg_pages(top->objcg), 0);

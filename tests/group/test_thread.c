@@ -2,6 +2,7 @@
 /* Which group a thread works for: home, scopes, nothing at all; and what a home keeps alive. */
 #include "support/child.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include "group/thread.h"
 #include "percpu/thread.h"
 #include "support/backing.h"
+#include "support/robust.h"
 
 static struct memcg *a, *b;
 
@@ -150,7 +152,7 @@ static void charges_go_where_the_thread_works(void **state)
 	assert_int_equal(memcg_resize(&reservation, 1 << 30, 0), 0);
 	memcg_unreserve(&reservation);
 	memcg_leave(previous);
-	drain_all(memcg_root());
+	drain_stock(memcg_root());
 	assert_int_equal(page_counter_read(&memcg_root()->memory), 200);
 	memcg_uncharge(a, 200);
 	assert_int_equal(page_counter_read(&memcg_root()->memory), 0);
@@ -262,6 +264,85 @@ static void attach_while_a_thread_ends(void **state)
 	pthread_key_delete(late_key);
 }
 
+#ifdef SANITIZE_THREAD
+#define LAST_ROUND_IS_ITS_OWN 1 /* it has forgotten the thread by then */
+#else
+#define LAST_ROUND_IS_ITS_OWN 0
+#endif
+
+static pthread_key_t last_key;
+
+/* In the last round: what is set for a key now is forgotten. */
+static void attach_in_last_round(void *arg)
+{
+	static __thread int rounds;
+
+	(void)arg;
+	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(last_key, &last_key);
+	else
+		must(memcg_attach(a) == 0);
+}
+
+static void *uses_last_key(void *arg)
+{
+	(void)arg;
+	pthread_setspecific(last_key, &last_key);
+	return NULL;
+}
+
+static void *exits_barely(void *arg)
+{
+	(void)arg;
+	must(memcg_attach(a) == 0);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static void run_threads(int nr, void *(*body)(void *))
+{
+	pthread_t thread;
+
+	while (nr--) {
+		must(pthread_create(&thread, NULL, body, NULL) == 0);
+		must(pthread_join(thread, NULL) == 0);
+	}
+}
+
+/* A thread that no destructor detaches keeps its group no longer than the others. */
+static void attach_and_end_unseen(void **state)
+{
+	long live = backing_live;
+
+	(void)state;
+	if (!robust_mutexes_work() || LAST_ROUND_IS_ITS_OWN)
+		skip();
+	assert_int_equal(pthread_key_create(&last_key, attach_in_last_round), 0);
+	run_threads(3, uses_last_key);
+	if (!SANITIZED)
+		run_threads(3, exits_barely);
+	assert_true(a->nr_threads > 0); /* nobody has looked */
+	assert_int_equal(threads_list(a, list, NULL), 0);
+	assert_int_equal(a->nr_threads, 0);
+	assert_int_equal(backing_live, live);
+
+	run_threads(1, uses_last_key);
+	assert_int_equal(memcg_attach(a), 0);
+	assert_int_equal(memcg_destroy(a), -EBUSY); /* this thread */
+	assert_int_equal(a->nr_threads, 1);
+	assert_int_equal(memcg_attach(NULL), 0);
+	run_threads(1, uses_last_key);
+	assert_int_equal(memcg_destroy(a), 0);
+	memcg_put(a);
+	assert_int_equal(memcg_create(NULL, "a", &a), 0);
+
+	/* Nobody destroys, nobody lists: they do not pile up. */
+	run_threads(1000, uses_last_key);
+	assert_true(a->nr_threads < 200);
+	pthread_key_delete(last_key);
+	assert_int_equal(threads_list(a, list, NULL), 0);
+}
+
 static void *tries_to_attach(void *arg)
 {
 	struct memcg *root = memcg_root();
@@ -326,6 +407,7 @@ int main(void)
 		CASE(a_switch_keeps_the_stock),
 		CASE(thread_exit_detaches),
 		CASE(attach_while_a_thread_ends),
+		CASE(attach_and_end_unseen),
 		CASE(attach_without_memory),
 		CASE(refusals_are_a_threads_own),
 	};

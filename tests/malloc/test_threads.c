@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups by thread name: joined at the first allocation, left when renamed, by whomever. */
 #include "check.h"
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static sem_t ready, go;
 
@@ -142,6 +147,152 @@ static void test_thread_exit(void)
 		run(set_key, NULL);
 }
 
+static pthread_key_t last_key;
+
+/* Allocates for the first time in the last round of destructors: none of its own runs afterwards. */
+static void allocate_in_last_round(void *arg)
+{
+	static __thread int rounds;
+
+	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(last_key, &last_key);
+	else
+		free(malloc(100));
+}
+
+static void *set_last_key(void *arg)
+{
+	pthread_setspecific(last_key, &last_key);
+	return NULL;
+}
+
+/* Its stack, and what is thread-local there, is unmapped when it ends. */
+static void run_on_large_stack(void *(*function)(void *))
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	CHECK(!pthread_attr_init(&attr));
+	CHECK(!pthread_attr_setstacksize(&attr, 64 * MIB));
+	CHECK(!pthread_create(&thread, &attr, function, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	pthread_attr_destroy(&attr);
+}
+
+static void test_ended_unseen(void)
+{
+	CHECK(!pthread_key_create(&last_key, allocate_in_last_round));
+	for (int i = 0; i < 3; i++)
+		run_on_large_stack(set_last_key);
+	test_renamed_by_another();
+}
+
+/* Named before it allocates at all. */
+static void *only_waits(void *arg)
+{
+	sem_post(&ready);
+	sem_wait(&go);
+	return malloc(32 * MIB);
+}
+
+static void test_renamed_before_it_allocates(void)
+{
+	pthread_t thread;
+	void *block;
+
+	CHECK(!pthread_create(&thread, NULL, only_waits, NULL));
+	sem_wait(&ready);
+	CHECK(!pthread_setname_np(thread, "early"));
+	CHECK(!pthread_setname_np(pthread_self(), "main"));
+	sem_post(&go);
+	CHECK(!pthread_join(thread, &block));
+	CHECK(holds("early", 32 * MIB));
+	free(block);
+}
+
+static void prctl_name(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+}
+
+static void np_name(const char *name)
+{
+	pthread_setname_np(pthread_self(), name);
+}
+
+/* The child shares our memory, thread-local too, until it ends: its names are its own, and what it allocates is ours. */
+static void test_vfork(void (*set_name)(const char *))
+{
+	void *volatile block = NULL;
+	pid_t pid = vfork();
+	int status;
+
+	if (!pid) {
+		set_name("child");
+		block = malloc(32 * MIB);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(held_by("child") < 0);
+	CHECK(holds("main", 32 * MIB));
+	free(block);
+	block = malloc(32 * MIB);
+	CHECK(holds("main", 32 * MIB) && held_by("child") < 0);
+	free(block);
+}
+
+/* Another thread names the parent's while the child borrows it: the parent's thread sees it. */
+static void *name_the_borrowed(void *arg)
+{
+	sem_wait(&ready);
+	CHECK(!pthread_setname_np(*(pthread_t *)arg, "lent"));
+	sem_post(&go);
+	return NULL;
+}
+
+static void test_named_while_lent(void)
+{
+	pthread_t self = pthread_self(), thread;
+	void *volatile block = NULL;
+	pid_t pid;
+
+	CHECK(!pthread_create(&thread, NULL, name_the_borrowed, &self));
+	pid = vfork();
+	if (!pid) {
+		prctl(PR_SET_NAME, "child");
+		sem_post(&ready);
+		sem_wait(&go);
+		free(malloc(100));
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+	pthread_join(thread, NULL);
+	block = malloc(32 * MIB);
+	CHECK(holds("lent", 32 * MIB) && held_by("child") < 0);
+	free(block);
+	pthread_setname_np(pthread_self(), "main");
+}
+
+/* Children with memory of their own name themselves, also those of which no handler of fork() knows. */
+static void test_forked(pid_t (*function)(void), const char *name)
+{
+	pid_t pid = function();
+	int status;
+
+	if (!pid) {
+		prctl(PR_SET_NAME, name);
+		free(malloc(100));
+		_exit(held_by(name) >= 0 ? 0 : 1);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK(held_by(name) < 0);
+}
+
+static pid_t bare_fork(void)
+{
+	return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0);
+}
+
 int main(void)
 {
 	check_preloaded();
@@ -150,5 +301,13 @@ int main(void)
 	test_mapping();
 	test_renamed_by_another();
 	test_thread_exit();
+	test_ended_unseen();
+	test_renamed_before_it_allocates();
+	test_vfork(prctl_name);
+	test_vfork(np_name);
+	test_named_while_lent();
+	test_forked(fork, "forked");
+	test_forked(_Fork, "alone");
+	test_forked(bare_fork, "cloned");
 	return 0;
 }

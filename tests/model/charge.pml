@@ -4,7 +4,8 @@
  *
  * A word is usage | version | climbs, the version two bits. A climb loads the word, looks
  * whether it must be counted, loads the limit, and exchanges the word if it still is what it was;
- * then the level above. There is no stock: pressure is its mark and its grace period.
+ * then the level above. There is no stock: pressure is its mark and its grace period. It may last beyond its
+ * last holder (linger) and end at any moment then.
  *
  * One scenario a run:
  *   HOPELESS  large charges that the upper level always refuses, a may-sleep charge that always
@@ -12,8 +13,9 @@
  *   TWO       the same large charges, two may-sleep charges
  *   FULL      three may-sleep charges of which two fit
  *   LOWERED   two chargers while the limit of the lower level is lowered till the version comes round
- *   CAPPED    large charges, a may-sleep charge, while an upper level without a limit gets one,
- *             and another call holds the lower level under pressure
+ *   CAPPED    large charges, a may-sleep charge, while an upper level without a limit gets one;
+ *             another call may hold the lower level under pressure
+ * In all but LOWERED pressure at the lower level may linger from the start.
  *
  * Checked:
  *   A3  no exchange of a try-charge stores a usage above the max that the level shows
@@ -34,8 +36,9 @@
  *   MAX_FIRST      a lowered limit is shown before it is obeyed
  *   EARLY_PEAK     watermarks are raised on the way up
  *   PEAK_READ      watermarks are raised to the usage that is read then
- * ASSUME_A3 leaves that check out, to see what else a fault does. MARK_ALL counts a climb whether or not a level
- * above has a limit: without it CAPPED does not hold, which page_counter.h tolerates.
+ *   MARK_LIMITED   climbs are counted only while a level above has a limit
+ *   MARK_HELD      climbs are not counted while pressure only lingers
+ * ASSUME_A3 leaves that check out, to see what else a fault does.
  *
  * Not here: forced charges, orders weaker than sequential consistency, a full count of climbs, the end of
  * waiting for an undecided climb.
@@ -72,8 +75,9 @@
 #define USAGE(w)  ((w) >> 4)
 #define CLIMBS(w) ((w) & 3)
 
-byte word[2], limit[2], max[2], watermark[2], pressure[2];
-bool clean[2];
+byte word[2], limit[2], max[2], watermark[2];
+byte pressure[2]; /* holders */
+bool clean[2];    /* it lasts since a grace period: needs no other; alone it lingers */
 bool drain_lock;
 byte inside, waits[2];
 
@@ -90,10 +94,17 @@ byte running;
 #define OVER(l) (live[l] + 1 > limit[l])
 #define JUSTIFY justified = (OVER(0) || OVER(1) -> justified | asking : justified)
 
-#ifdef MARK_ALL
-#define MAY_REFUSE_ABOVE true
+#ifdef MARK_HELD
+#define PRESSED(l) (pressure[l] > 0)
 #else
+#define PRESSED(l) (pressure[l] > 0 || clean[l])
+#endif
+
+/* Without a limit now, the level above may have one when the climb is there. */
+#ifdef MARK_LIMITED
 #define MAY_REFUSE_ABOVE (limit[1] != NO_LIMIT)
+#else
+#define MAY_REFUSE_ABOVE true
 #endif
 
 inline enter() {
@@ -179,7 +190,7 @@ inline try_level(l, n) {
 #else
 	w = word[l];
 #ifndef NO_MARK
-	mark = (l == 0 && pressure[l] > 0 && MAY_REFUSE_ABOVE);
+	mark = (l == 0 && PRESSED(l) && MAY_REFUSE_ABOVE);
 #endif
 	do
 	:: true ->
@@ -217,9 +228,18 @@ inline raise_watermark(l) {
 	}
 }
 
+/* What only lingers ends here or not: a placement on the way would end it. */
+inline expire(l) {
+	if
+	:: d_step { pressure[l] == 0 && clean[l] -> clean[l] = false }
+	:: true
+	fi
+}
+
 /* @n pages at both levels: ok. */
 inline climb(n) {
 	enter();
+	expire(0);
 	try_level(0, n);
 	if
 	:: ok ->
@@ -270,27 +290,32 @@ inline unlock() {
 }
 
 inline pressure_begin(l) {
-	lock();
-	pressure[l]++;
+	d_step {
+		pressure[l]++;
+		again = !clean[l]
+	}
 	if
-	:: !clean[l] ->
+	:: again ->
+		lock();
+		if
+		:: !clean[l] ->
 #ifndef NO_GRACE
-		grace(0);
+			grace(0);
 #endif
-		clean[l] = true
+			clean[l] = true
+		:: else
+		fi;
+		unlock();
+		again = false
 	:: else
-	fi;
-	unlock()
+	fi
 }
 
 inline pressure_end(l) {
-	lock();
 	d_step {
 		assert(pressure[l] > 0);
-		pressure[l]--;
-		clean[l] = clean[l] && pressure[l] > 0
+		pressure[l]--
 	}
-	unlock()
 }
 
 #define LOCALS                                      \
@@ -445,6 +470,12 @@ init {
 		live[1] = OTHERS;
 		watermark[1] = OTHERS;
 		best[1] = OTHERS;
+#ifndef LOWERED
+		if
+		:: clean[0] = true
+		:: true
+		fi;
+#endif
 #ifdef HOPELESS
 		running = 3;
 		run Charger(1, LARGE);
@@ -476,8 +507,10 @@ init {
 		run Operator(3);
 #endif
 #ifdef CAPPED
-		pressure[0] = 1;
-		clean[0] = true;
+		if
+		:: pressure[0] = 1; clean[0] = true
+		:: true
+		fi;
 		running = 3;
 		run Charger(1, LARGE);
 		run Sleeper(2);

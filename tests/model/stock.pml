@@ -41,6 +41,8 @@
  *   FREE_AT_ONCE    no grace period before memory goes
  *   ROOM_LATE       room is reserved after the commit
  *   ROOM_STALE      room is compared with a limit that was read before
+ *   PLACE_LINGERING a placement does not ask whether pressure lingers
+ *   END_HELD        a placement ends pressure that is held
  *
  * Not here: orders weaker than sequential consistency, growth of slots and the budget, byte slots, fork,
  * a fence that the kernel refuses.
@@ -82,8 +84,9 @@ bool touched[2];        /* a drain looks here */
 bool away;              /* the fast path is led to areas without slots */
 
 /* The level; the own level of A. */
-byte usage, climbs, room, allowed = ROOMS, pressure;
-bool clean;
+byte usage, climbs, room, allowed = ROOMS;
+byte pressure; /* holders */
+bool clean;    /* it lasts since a drain and a grace period: needs no other; alone it lingers */
 byte usage_a;
 bool dying, drained, freed;
 bool lowered;
@@ -232,6 +235,18 @@ inline settle() {
 	}
 }
 
+/* What only lingers ends here or not. */
+inline expire() {
+	if
+#ifdef END_HELD
+	:: d_step { clean -> clean = false; pressure = 0 }
+#else
+	:: d_step { pressure == 0 && clean -> clean = false }
+#endif
+	:: true
+	fi
+}
+
 /*
  * May g have a slot? ok, and then the room is reserved. The limit is looked at after the room
  * was added: who lowers it without a drain has seen no room.
@@ -242,8 +257,11 @@ inline permission() {
 #else
 	ok = true;
 #endif
-#ifndef NO_PRESSURE_CHECK
+	expire();
+#if defined(PLACE_LINGERING)
 	ok = ok && pressure == 0;
+#elif !defined(NO_PRESSURE_CHECK)
+	ok = ok && pressure == 0 && !clean;
 #endif
 #ifdef ROOM_STALE
 	old = allowed;
@@ -534,30 +552,40 @@ inline unlock() {
 }
 
 inline pressure_begin() {
-	lock();
-	pressure++;
+	d_step {
+		pressure++;
+		ok = clean
+	}
 	if
-	:: !clean ->
-		drain(NONE);
+	:: !ok ->
+		lock();
+		if
+		:: !clean ->
+			drain(NONE);
 #ifndef NO_GRACE
-		grace(0);
+			grace(0);
 #endif
-		d_step {
-			clean = true;
-			CHECK
-		}
+			d_step {
+				clean = true;
+				CHECK
+			}
+		:: else
+		fi;
+		unlock()
 	:: else
 	fi;
-	unlock()
+	ok = false
 }
 
+/* It may linger, or not. */
 inline pressure_end() {
-	lock();
 	d_step {
-		pressure--;
-		clean = clean && pressure > 0
+#ifndef END_HELD
+		assert(pressure > 0);
+#endif
+		pressure = pressure - (pressure > 0)
 	}
-	unlock()
+	expire()
 }
 
 #if defined(PRESSURE) || defined(CLIMB) || defined(SLEEPERS)
@@ -615,7 +643,7 @@ proctype Climber(byte me) {
 		atomic {
 			inside = inside | BIT;
 #ifndef NO_MARK
-			mark = pressure > 0
+			mark = pressure > 0 || clean
 #endif
 		}
 		d_step {
@@ -690,6 +718,7 @@ proctype Idle(byte me) {
 /* As a write to memory.max: without reserved room there is nothing to drain. */
 proctype Lower(byte me) {
 	byte wo, wh;
+	bool ok;
 
 	allowed = 0;
 	if

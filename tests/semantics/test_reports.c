@@ -9,6 +9,7 @@
 #include "group/house.h"
 #include "percpu/thread.h"
 #include "support/forms.h"
+#include "support/machine.h"
 #include "support/tree.h"
 
 /* T1: usage that goes negative, or only grows. */
@@ -184,7 +185,7 @@ static void t14_destroyed_while_charged(void **state)
 /* T16: a refused charge a million times changes nothing but the counts of refusals. */
 static void t16_a_million_refusals(void **state)
 {
-	const unsigned long times = SANITIZED ? 50000 : 1000000;
+	const unsigned long times = SANITIZED || machine_valgrind() ? 50000 : 1000000;
 	struct memcg *top = group_make(NULL, "t16"), *leaf = group_make(top, "leaf");
 	unsigned long i;
 

@@ -146,7 +146,7 @@ static inline int ledger_check_group(struct memcg *memcg, void *arg)
 	must(memcg->memory.room == ledger_tree_room(memcg));
 	must((load_relaxed(&memcg->memory.word) & COUNTER_CLIMBS) == 0);
 	must(counter_usage(load_relaxed(&memcg->memory.word)) >= 0);
-	must(memcg->memory.pressure == 0);
+	must((memcg->memory.pressure & ~PRESSURE_CLEAN) == 0);
 	must(memcg->memory.underflows == 0);
 	must(memcg->memory.watermark >= usage_of(memcg));
 	if (WORDS)

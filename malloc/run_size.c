@@ -3,10 +3,10 @@
  * An amount as memory.max takes it: the kernel's memparse(), or "max". That is a number,
  * hexadecimal after 0x and octal after 0, and at most one of K M G T P E in either case.
  *
- * Two things the files accept are refused here, since on a command line they are mistakes:
- * no digits at all, which means 0, and what does not fit 64 bits, which wraps.
+ * Three things the files accept are refused here, since on a command line they are mistakes: no digits at all, which
+ * means 0, what does not fit 64 bits, which means max, and what is longer than any number that does.
  */
-#include "cli.h"
+#include "run_size.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,15 @@ static bool fits(unsigned long long number, unsigned int shift)
 	return number << shift >> shift == number;
 }
 
-bool size_is_valid(const char *text)
+/* By hand: strtoull() of newer C libraries also knows 0b. */
+static int base_of(const char *text)
+{
+	if (text[0] != '0')
+		return 10;
+	return text[1] == 'x' || text[1] == 'X' ? 16 : 8;
+}
+
+bool run_size_is_valid(const char *text)
 {
 	static const char units[] = "KMGTPE";
 	unsigned long long number;
@@ -26,10 +34,12 @@ bool size_is_valid(const char *text)
 
 	if (!strcmp(text, "max"))
 		return true;
+	if (strlen(text) >= RUN_SIZE_BYTES)
+		return false;
 	if (!isdigit((unsigned char)*text)) /* strtoull() would skip blanks and take a sign */
 		return false;
 	errno = 0;
-	number = strtoull(text, &end, 0);
+	number = strtoull(text, &end, base_of(text));
 	if (errno)
 		return false;
 	if (!*end)
