@@ -26,6 +26,7 @@ struct run_options {
 	char *map;           /* --map, a line each; NULL: not given */
 	bool by_thread_name; /* --by-thread-name */
 	bool mmap;           /* --mmap */
+	bool no_control;     /* --no-control */
 	bool help;           /* --help */
 };
 
@@ -44,6 +45,7 @@ static const char help_text[] = "Usage: memcg run [OPTION]... [--] PROGRAM [ARGU
 				"                         a group for the threads whose names match; the first\n"
 				"                         that matches counts; may be given again\n"
 				"      --mmap             charge anonymous private mappings too, by their size\n"
+				"      --no-control       without the control socket of memcg ls, set, top ...\n"
 				"  -h, --help             this text\n"
 				"\n"
 				"SIZE is a number of bytes with an optional K, M, G, T, P or E, or max.\n"
@@ -61,6 +63,7 @@ enum run_option {
 	OPTION_BY_THREAD_NAME,
 	OPTION_MAP,
 	OPTION_MMAP,
+	OPTION_NO_CONTROL,
 	OPTION_HELP
 };
 
@@ -73,6 +76,7 @@ static const struct option long_options[] = {
 	{ "by-thread-name", no_argument, NULL, OPTION_BY_THREAD_NAME },
 	{ "map", required_argument, NULL, OPTION_MAP },
 	{ "mmap", no_argument, NULL, OPTION_MMAP },
+	{ "no-control", no_argument, NULL, OPTION_NO_CONTROL },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -155,6 +159,8 @@ static bool is_given(int option, const struct run_options *options)
 		return options->by_thread_name;
 	case OPTION_MMAP:
 		return options->mmap;
+	case OPTION_NO_CONTROL:
+		return options->no_control;
 	default:
 		return false;
 	}
@@ -180,6 +186,9 @@ static int take_option(int option, struct run_options *options)
 		return take_rule(&options->map);
 	case OPTION_MMAP:
 		options->mmap = true;
+		return CLI_OK;
+	case OPTION_NO_CONTROL:
+		options->no_control = true;
 		return CLI_OK;
 	default:
 		options->help = true;
@@ -246,9 +255,13 @@ static int set_environment(const struct run_options *options)
 		const char *name;
 		const char *value; /* NULL: the environment's own stays */
 	} variables[] = {
-		{ "MEMCG_RUN_MAX", options->max }, { "MEMCG_RUN_HIGH", options->high },
-		{ "MEMCG_RUN_SET", options->set }, { "MEMCG_RUN_BY_THREAD_NAME", options->by_thread_name ? "1" : NULL },
-		{ "MEMCG_RUN_MAP", options->map }, { "MEMCG_RUN_MMAP", options->mmap ? "1" : NULL },
+		{ "MEMCG_RUN_MAX", options->max },
+		{ "MEMCG_RUN_HIGH", options->high },
+		{ "MEMCG_RUN_SET", options->set },
+		{ "MEMCG_RUN_BY_THREAD_NAME", options->by_thread_name ? "1" : NULL },
+		{ "MEMCG_RUN_MAP", options->map },
+		{ "MEMCG_RUN_MMAP", options->mmap ? "1" : NULL },
+		{ "MEMCG_RUN_CONTROL", options->no_control ? "0" : "1" },
 	};
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -81,6 +81,7 @@ void run_env_read(void)
 	run_env.high = read_size("MEMCG_RUN_HIGH", high);
 	run_env.by_thread_name = is_on("MEMCG_RUN_BY_THREAD_NAME");
 	run_env.mmap = is_on("MEMCG_RUN_MMAP");
+	run_env.control = is_on("MEMCG_RUN_CONTROL");
 	read_report();
 }
 

@@ -22,6 +22,7 @@ struct run_env {
 	pid_t report_pid;       /* MEMCG_RUN_REPORT_PID: the process that reports; its children do not */
 	bool by_thread_name;    /* MEMCG_RUN_BY_THREAD_NAME=1 */
 	bool by_rule;           /* MEMCG_RUN_MAP: names of threads have groups */
+	bool control;           /* MEMCG_RUN_CONTROL=1: a control socket is opened */
 	bool mmap;              /* MEMCG_RUN_MMAP=1: mappings are charged too */
 };
 

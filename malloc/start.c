@@ -7,6 +7,7 @@
  * the C library. All of it must come from one object. A library that limits nothing although it was asked to is worse than none:
  * if the start fails, the process ends with status 125 and one line that says why.
  */
+#include "control.h"
 #include "groups.h"
 #include "maps.h"
 #include "preload.h"
@@ -207,4 +208,5 @@ __attribute__((constructor)) static void start_constructor(void)
 		call_mode();
 	interposed = interpose_is_reached();
 	run_env_close_inherited();
+	control_start();
 }

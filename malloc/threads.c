@@ -68,7 +68,7 @@ void threads_start(void)
 		rules[nr_rules++].group = rule.group.text;
 	}
 	run_env.by_rule = nr_rules > 0;
-	if (threads_are_named())
+	if (threads_are_named() || run_env.control)
 		process_start();
 }
 
@@ -134,8 +134,6 @@ void threads_arrive(struct thread *thread)
 {
 	int saved = errno;
 
-	if (!threads_are_named())
-		return;
 	if (process_is_guest()) {
 		/* The thread is the parent's: it looks when it is back. */
 		__atomic_store_n(&thread->renamed, 1, __ATOMIC_RELAXED);
@@ -144,7 +142,8 @@ void threads_arrive(struct thread *thread)
 	/* The mark is taken off before the name is read; pairs with words_mark_renamed(). */
 	__atomic_store_n(&thread->renamed, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	thread_attach_by_name(thread);
+	if (threads_are_named())
+		thread_attach_by_name(thread);
 	errno = saved;
 }
 

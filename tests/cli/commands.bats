@@ -96,7 +96,7 @@ says() {
 	[ "$($memcg ls | head -1)" = "$(printf '%s' 'a\x1b[2Jb\x09c\x7f\xc2\x9bd\xff')$(printf '\303\244')" ]
 	for command in ls tree 'top -b -n 1'; do
 		$memcg $command >out
-		! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out
+		not env LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" out
 		grep -qF '\x1b[2J' out
 		grep -q 'plain name' out
 	done
@@ -231,29 +231,66 @@ says() {
 	says 'no process of yours'
 }
 
-@test "events: each change is a line, -n ends, so do the group and the process" {
-	start --set a/memory.max=1M
-	for args in '' --json; do
-		$memcg events $args -n 1 a >out &
-		watcher=$!
-		sleep 0.3
-		# Nothing of a sleeping program is charged: a limit below nothing refuses nobody. Its threads are moved.
-		kill -0 $watcher
-		kill $watcher
-		wait $watcher || true
-	done
-	$memcg mkdir b
-	$memcg events b >out &
+# Asks for 64 MiB for each byte that it reads.
+greedy() {
+	cat >greedy.c <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			char byte;
+			while (read(0, &byte, 1) == 1) {
+				void *volatile block = malloc(64 << 20);
+				free(block);
+			}
+			return 0;
+		}
+	END
+	cc -fno-builtin -o greedy greedy.c
+	mkfifo orders
+	$memcg run --max 16M --set quiet/memory.max=1M -- ./greedy <orders &
+	server=$!
+	exec 9>orders
+	find_pid $server
+}
+
+@test "events: each change is a line, -n ends" {
+	greedy
+	$memcg events -n 2 >out &
 	watcher=$!
-	sleep 0.3
-	$memcg rmdir b
-	wait $watcher
+	$memcg events -n 1 --json / >json &
+	other=$!
+	$memcg events -n 1 --local / >local &
+	local=$!
+	$memcg events quiet >quiet 9>&- &
+	quiet=$!
+	sleep 0.5
 	[ ! -s out ]
-	$memcg events >out &
+	echo -n x >&9
+	wait $other $local
+	[ "$(cat local)" = '/ max 1 +1' ]
+	jq -e '. == { group: "/", event: "max", count: 1, more: 1 }' json
+	sleep 0.1
+	echo -n yz >&9
+	wait $watcher
+	cat out
+	[ "$(head -1 out)" = '/ max 1 +1' ]
+	grep -qE '^/ max [23] \+[12]$' out
+	[ "$(wc -l <out)" -eq 2 ]
+	$memcg tree >tree
+	grep -qE '^/ .*  max 3$' tree
+	[ "$($memcg top -b -n 1 | sed -n 4p | grep -oE 'max 3$')" = 'max 3' ]
+	# The group goes, the process goes: so do they.
+	$memcg rmdir quiet
+	wait $quiet
+	[ ! -s quiet ]
+	$memcg events >rest 9>&- &
 	watcher=$!
 	sleep 0.3
-	kill $server
+	exec 9>&-
+	wait $server
 	wait $watcher
+	[ ! -s rest ]
 	server=
 }
 
@@ -261,7 +298,7 @@ says() {
 	start --set a/memory.max=1M --set b/memory.max=1M
 	$memcg top -n 3 -d 0.05 >out
 	[ "$(grep -c '^GROUP' out)" -eq 3 ]
-	! grep -q "$(printf '\033')" out
+	not grep -q "$(printf '\033')" out
 	[ "$(sed -n 4p out | awk '{ print $1 }')" = / ]
 	command -v script || skip 'no script(1)'
 	[ -c /dev/ptmx ] || skip 'no terminals'
@@ -269,9 +306,9 @@ says() {
 	grep -q "$(printf '\033\\[H')" screen
 	grep -q "$(printf '\033\\[1mGROUP')" screen
 	NO_COLOR=1 TERM=xterm script -qec "$memcg top -n 1" plain </dev/null
-	! grep -q "$(printf '\033\\[1m')" plain
+	not grep -q "$(printf '\033\\[1m')" plain
 	NO_COLOR=1 TERM=xterm script -qec "$memcg tree" plain </dev/null
-	! grep -q "$(printf '\033')" plain
+	not grep -q "$(printf '\033')" plain
 }
 
 @test "the process is not charged for who looks at it" {
@@ -299,7 +336,6 @@ says() {
 	cat >forks.py <<-'END'
 		import os, time
 		if os.fork() == 0:
-		    blocks = [bytes(100000) for i in range(100)]
 		    open("ready", "w").close()
 		    time.sleep(1000)
 		time.sleep(1000)
@@ -312,11 +348,29 @@ says() {
 		sleep 0.05
 	done
 	child=$(pgrep -P $pid)
+	for ((i = 0; i < 100; i++)); do
+		[ ! -S run/memcg/$child ] || break
+		sleep 0.05
+	done
 	[ -S run/memcg/$child ]
 	$memcg mkdir -p $child of-the-child
 	[ "$($memcg ls -p $child)" = of-the-child ]
 	[ -z "$($memcg ls -p $pid)" ]
 	kill $child
+}
+
+@test "a program that enters a user namespace has one thread, and then its socket again" {
+	command -v unshare && unshare --user true || skip 'no user namespaces'
+	$memcg run -- unshare --user --map-root-user sh -c 'id -u; exec sleep 1000' >id &
+	server=$!
+	find_pid $server
+	for ((i = 0; i < 100; i++)); do
+		[ "$($memcg tree --json | jq -r .program)" != sleep ] || break
+		sleep 0.05
+	done
+	[ "$(cat id)" = 0 ]
+	$memcg mkdir a
+	[ "$($memcg ls)" = a ]
 }
 
 @test "one that executes another program, and one that closes all descriptors" {
