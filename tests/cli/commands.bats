@@ -277,8 +277,9 @@ greedy() {
 	[ "$(head -1 out)" = '/ max 1 +1' ]
 	grep -qE '^/ max [23] \+[12]$' out
 	[ "$(wc -l <out)" -eq 2 ]
-	$memcg tree >tree
-	grep -qE '^/ .*  max 3$' tree
+	until $memcg tree | grep -qE '^/ .*  max 3$'; do
+		sleep 0.05
+	done
 	[ "$($memcg top -b -n 1 | sed -n 4p | grep -oE 'max 3$')" = 'max 3' ]
 	# The group goes, the process goes: so do they.
 	$memcg rmdir quiet
