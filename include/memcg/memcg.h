@@ -84,8 +84,8 @@ struct memcg_options {
 	unsigned int index;        /* enum memcg_index */
 	unsigned int nr_cpus;      /* per-CPU areas; may exceed the machine's CPUs; default: all possible CPUs */
 	unsigned int stock_budget; /* most pages that one CPU's stocks can hold; default MEMCG_STOCK_BUDGET */
-	unsigned int nr_nodes;     /* memory nodes to pretend, at most 64, all with memory; default: the machine's */
 	const struct memcg_backing *backing; /* default: malloc and free of the C library */
+	unsigned int nr_nodes; /* memory nodes to pretend, at most 64, all with memory; default: the machine's */
 };
 
 /**

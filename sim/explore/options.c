@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of memcg-sim explore, and names of what they choose. */
+/* The options of memcg-sim explore. */
 #include "explore/explore.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] = "Usage: memcg-sim explore (--test NAME | --all | --list | --replay FILE) [OPTION]...\n"
@@ -13,21 +15,26 @@ static const char usage[] = "Usage: memcg-sim explore (--test NAME | --all | --l
 			    "\n"
 			    "  --test NAME          one test\n"
 			    "  --all                every test, and exhaustive searches of the smallest\n"
-			    "  --list               names of the tests\n"
-			    "  --replay FILE        the schedule of a failure, with its steps\n"
+			    "  --list               names of the tests, and of the simulator's own\n"
+			    "  --replay FILE        the schedule of a failure, with its steps; takes --memory and\n"
+			    "                       --full, the rest is in the file\n"
 			    "  --schedules N        schedules of each test (default 1000)\n"
 			    "  --seed S             number that all choices follow from (default 1)\n"
 			    "  --scheduler NAME     random, pct, exhaustive, or mix (default)\n"
 			    "  --memory NAME        tso (default) or sc\n"
 			    "  --cpus N             simulated CPUs, 1 to 16 (default: the test's)\n"
-			    "  --bound N            decisions of an exhaustive search (default: the test's)\n"
-			    "  --fault NAME         plant a fault in the library\n"
+			    "  --bound N            adds an exhaustive search of at most N decisions, 1 to 1000\n"
+			    "                       (default of exhaustive: the test's)\n"
+			    "  --fault NAME         plant a fault in the library (see below)\n"
 			    "  --output DIR         folder of replay files (default .)\n"
-			    "  --jobs N             processes (default: CPUs of this machine)\n"
+			    "  --jobs N             processes, 1 to 64 (default: CPUs of this machine)\n"
 			    "  --full               print private steps too\n"
-			    "  --help               this text\n"
+			    "  -h, --help           this text\n"
 			    "\n"
-			    "Exit status: 0 no failure, 1 a failure, 2 a wrong option.\n";
+			    "Exit status: 0 no failure, 1 a failure, 2 a wrong option or file, or output\n"
+			    "that cannot be written.\n"
+			    "\n"
+			    "Faults, each with a test that finds it:\n";
 
 enum {
 	OPT_TEST = 1,
@@ -44,7 +51,7 @@ enum {
 	OPT_OUTPUT,
 	OPT_JOBS,
 	OPT_FULL,
-	OPT_HELP
+	OPT_HELP = 'h'
 };
 
 static const struct option long_options[] = {
@@ -66,44 +73,24 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const char *const scheduler_names[] = {
-	[SIM_SCHED_MIX] = "mix",       [SIM_SCHED_RANDOM] = "random",
-	[SIM_SCHED_PCT] = "pct",       [SIM_SCHED_EXHAUSTIVE] = "exhaustive",
-	[SIM_SCHED_REPLAY] = "replay",
+static const struct range {
+	uint64_t least; /* smallest value */
+	uint64_t most;  /* largest */
+} ranges[] = {
+	[OPT_SCHEDULES] = { 1, UINT64_MAX }, [OPT_SEED] = { 0, UINT64_MAX }, [OPT_CPUS] = { 1, SIM_MAX_CPUS },
+	[OPT_BOUND] = { 1, 1000 },           [OPT_JOBS] = { 1, 64 },
 };
 
-static const char *const fault_names[] = { [FAULT_NONE] = "none",
-#define X(id, name) [FAULT_##id] = (name),
-					   SIM_FAULTS(X)
-#undef X
-};
-
-enum {
-	NR_FAULTS = sizeof(fault_names) / sizeof(fault_names[0])
-};
-
-const char *sim_scheduler_name(enum sim_scheduler scheduler)
+static const char *option_name(int option)
 {
-	return scheduler_names[scheduler];
+	const struct option *o = long_options;
+
+	while (o->name && o->val != option)
+		o++;
+	return o->name ? o->name : "";
 }
 
-const char *sim_fault_name(enum sim_fault fault)
-{
-	return fault_names[fault];
-}
-
-bool sim_fault_find(const char *name, enum sim_fault *fault)
-{
-	for (unsigned int i = 0; i < NR_FAULTS; i++) {
-		if (strcmp(name, fault_names[i]) != 0)
-			continue;
-		*fault = (enum sim_fault)i;
-		return true;
-	}
-	return false;
-}
-
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+bool sim_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
 	char *end;
 
@@ -112,33 +99,28 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
 	return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *value >= least && *value <= most;
 }
 
-static bool set_choice(int option, const char *arg, struct sim_options *opts)
+static int set_choice(int option, const char *arg, struct sim_options *opts)
 {
-	if (option == OPT_MEMORY) {
-		opts->tso = strcmp(arg, "tso") == 0;
-		return opts->tso || strcmp(arg, "sc") == 0;
-	}
-	if (option == OPT_FAULT)
-		return sim_fault_find(arg, &opts->fault);
-	for (unsigned int i = SIM_SCHED_MIX; i <= SIM_SCHED_EXHAUSTIVE; i++)
-		if (strcmp(arg, scheduler_names[i]) == 0) {
-			opts->scheduler = (enum sim_scheduler)i;
-			return true;
-		}
-	return false;
+	bool known = option == OPT_MEMORY ? sim_memory_find(arg, &opts->tso) :
+		     option == OPT_FAULT  ? sim_fault_find(arg, &opts->fault) :
+					    sim_scheduler_find(arg, &opts->scheduler);
+
+	if (known)
+		return 0;
+	return sim_error("--%s: '%s' is not one of %s", option_name(option), arg,
+			 option == OPT_MEMORY ? "tso, sc" :
+			 option == OPT_FAULT  ? sim_fault_choices() :
+						"mix, random, pct, exhaustive");
 }
 
-static bool set_number(int option, const char *arg, struct sim_options *opts)
+static int set_number(int option, const char *arg, struct sim_options *opts)
 {
+	const struct range *range = &ranges[option];
 	uint64_t value;
 
-	if (!number(arg, option == OPT_SEED ? 0 : 1,
-		    option == OPT_CPUS  ? SIM_MAX_CPUS :
-		    option == OPT_JOBS  ? 64 :
-		    option == OPT_BOUND ? 1000 :
-					  UINT64_MAX,
-		    &value))
-		return false;
+	if (!sim_number(arg, range->least, range->most, &value))
+		return sim_error("--%s: '%s' is not %" PRIu64 " to %" PRIu64, option_name(option), arg, range->least,
+				 range->most);
 	if (option == OPT_SCHEDULES)
 		opts->schedules = value;
 	else if (option == OPT_SEED)
@@ -149,30 +131,46 @@ static bool set_number(int option, const char *arg, struct sim_options *opts)
 		opts->jobs = (unsigned int)value;
 	else
 		opts->bound = (int)value;
-	return true;
+	return 0;
 }
 
-static bool set_option(int option, const char *arg, struct sim_options *opts)
+static int set_output(const char *arg, struct sim_options *opts)
+{
+	struct stat st;
+
+	opts->output = arg;
+	if (!*arg)
+		return sim_error("--output: '' is no folder");
+	if (stat(arg, &st))
+		return sim_error("--output: '%s': %s", arg, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return sim_error("--output: '%s' is no folder", arg);
+	if (access(arg, W_OK | X_OK))
+		return sim_error("--output: '%s' cannot be written to: %s", arg, strerror(errno));
+	return 0;
+}
+
+/* 0, or the exit code. */
+static int set_option(int option, const char *arg, struct sim_options *opts)
 {
 	switch (option) {
 	case OPT_TEST:
 		opts->test = arg;
-		return true;
+		return sim_find_test(arg) ? 0 : sim_error("--test: '%s' is no test; see --list", arg);
 	case OPT_REPLAY:
 		opts->replay = arg;
-		return true;
+		return 0;
 	case OPT_OUTPUT:
-		opts->output = arg;
-		return true;
+		return set_output(arg, opts);
 	case OPT_ALL:
 		opts->all = true;
-		return true;
+		return 0;
 	case OPT_LIST:
 		opts->list = true;
-		return true;
+		return 0;
 	case OPT_FULL:
 		opts->full = true;
-		return true;
+		return 0;
 	case OPT_SCHEDULER:
 	case OPT_MEMORY:
 	case OPT_FAULT:
@@ -182,16 +180,52 @@ static bool set_option(int option, const char *arg, struct sim_options *opts)
 	}
 }
 
-static int complain(const char *what, const char *arg)
+static int help(void)
 {
-	fprintf(stderr, "memcg-sim: %s%s%s\n", what, arg ? " " : "", arg ? arg : "");
-	return 2;
+	fputs(usage, stdout);
+	sim_fault_table();
+	return sim_finish(0);
+}
+
+/* What getopt_long() could not take, known by ':' or '?'. */
+static int complain(int option, const char *word)
+{
+	if (option == ':')
+		return sim_error("--%s: its value is missing", option_name(optopt));
+	if (optopt && optopt <= OPT_FULL)
+		return sim_error("--%s takes no value", option_name(optopt));
+	if (optopt == OPT_HELP)
+		return sim_error("--help takes no value");
+	if (optopt)
+		return sim_error("unknown option '-%c'; see --help", optopt);
+	return sim_error("unknown option '%s'; see --help", word);
+}
+
+/* The options that were given, a bit each, go together. */
+static int check_together(unsigned int given, const struct sim_options *opts)
+{
+	const unsigned int bits = 1U << OPT_TEST | 1U << OPT_ALL | 1U << OPT_LIST | 1U << OPT_REPLAY;
+	unsigned int nr = (unsigned int)__builtin_popcount(given & bits), allowed = ~0U;
+
+	if (nr != 1)
+		return sim_error("%s of --test, --all, --list, --replay; see --help",
+				 nr ? "only one" : "one is needed");
+	if (opts->replay)
+		allowed = 1U << OPT_REPLAY | 1U << OPT_MEMORY | 1U << OPT_FULL;
+	else if (opts->list)
+		allowed = 1U << OPT_LIST;
+	for (int option = OPT_TEST; option <= OPT_FULL; option++)
+		if (given & ~allowed & 1U << option)
+			return sim_error("--%s cannot be combined with --%s", option_name(option),
+					 opts->replay ? "replay" : "list");
+	return -1;
 }
 
 /* -1: go on; else the exit code. */
 int sim_options_parse(int argc, char **argv, struct sim_options *opts)
 {
-	int option;
+	int option, code;
+	unsigned int given = 0;
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 
 	*opts = (struct sim_options){ .schedules = 1000,
@@ -200,21 +234,18 @@ int sim_options_parse(int argc, char **argv, struct sim_options *opts)
 				      .output = ".",
 				      .jobs = online > 0 ? (unsigned int)online : 1 };
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
-		if (option == OPT_HELP) {
-			fputs(usage, stdout);
-			return 0;
-		}
+	while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return help();
 		if (option == ':' || option == '?')
-			return complain(option == ':' ? "missing value for" : "unknown option", argv[optind - 1]);
-		if (!set_option(option, optarg, opts))
-			return complain("bad value:", optarg);
+			return complain(option, argv[optind - 1]);
+		code = set_option(option, optarg, opts);
+		if (code)
+			return code;
+		given |= 1U << option;
 	}
 	if (optind < argc)
-		return complain("unexpected argument", argv[optind]);
-	if (!!opts->test + !!opts->replay + opts->all + opts->list != 1)
-		return complain("one of --test, --all, --list, --replay is needed (see --help)", NULL);
-	if (opts->test && !sim_find_test(opts->test))
-		return complain("no such test:", opts->test);
-	return -1;
+		return sim_error("unexpected word '%s'; see --help", argv[optind]);
+	opts->own_memory = given & 1U << OPT_MEMORY;
+	return check_together(given, opts);
 }

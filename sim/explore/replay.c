@@ -16,11 +16,30 @@ static const struct sim_logged *decisions; /* in the order in which they were ma
 static unsigned int nr_decisions;
 static unsigned int at_act[MAX_CTX];  /* per context: decisions looked at, at points */
 static unsigned int at_next[MAX_CTX]; /* and where it could not go on */
+static uint8_t fates[SIM_LOG_MAX];    /* of the decisions */
+static unsigned int handed_out;       /* decision that the machine was given last; nr_decisions: none */
+static unsigned int logged_before;    /* sim.nr_log at that time */
 
 void sim_replay_config(const struct sim_logged *log, unsigned int nr)
 {
 	decisions = log;
-	nr_decisions = nr;
+	nr_decisions = nr < SIM_LOG_MAX ? nr : SIM_LOG_MAX;
+	memset(fates, SIM_NOT_REACHED, nr_decisions);
+	handed_out = nr_decisions;
+}
+
+/* The machine logs at once what it carries out, and nothing of what does not apply. */
+static void settle_fate(void)
+{
+	if (handed_out < nr_decisions && sim.nr_log > logged_before)
+		fates[handed_out] = SIM_CARRIED_OUT;
+	handed_out = nr_decisions;
+}
+
+enum sim_fate sim_replay_fate(unsigned int i)
+{
+	settle_fate();
+	return (enum sim_fate)fates[i];
 }
 
 /* The first decision of @ctx from @from on that is for point @n or a later one. */
@@ -51,6 +70,7 @@ static bool next(struct sim_fibre *f, bool visible, struct sim_action *action)
 	unsigned int i = find(at_act[ctx], ctx, context->n, false);
 
 	(void)visible;
+	settle_fate();
 	at_act[ctx] = i;
 	if (i == nr_decisions) {
 		context->next = UINT32_MAX;
@@ -61,6 +81,9 @@ static bool next(struct sim_fibre *f, bool visible, struct sim_action *action)
 		return false;
 	}
 	at_act[ctx]++;
+	fates[i] = SIM_REFUSED; /* until it is in the log */
+	handed_out = i;
+	logged_before = sim.nr_log;
 	*action = decisions[i].action;
 	return true;
 }
@@ -70,13 +93,17 @@ static unsigned int pick(struct sim_fibre *f, const uint8_t *ids, unsigned int n
 	unsigned int ctx = sim_ctx(f);
 	unsigned int i = find(at_next[ctx], ctx, f->ctx[f->irq].n, true);
 
+	settle_fate();
 	at_next[ctx] = i;
 	if (nr == 1 || i == nr_decisions || decisions[i].n != f->ctx[f->irq].n)
 		return 0;
 	at_next[ctx]++;
+	fates[i] = SIM_REFUSED;
 	for (unsigned int k = 0; k < nr; k++)
-		if (ids[k] == decisions[i].action.a)
+		if (ids[k] == decisions[i].action.a) {
+			fates[i] = SIM_CARRIED_OUT;
 			return k;
+		}
 	return 0;
 }
 

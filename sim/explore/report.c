@@ -8,7 +8,9 @@
  */
 #include "explore/explore.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -360,7 +362,7 @@ void sim_report(const struct sim_schedule *s)
 	struct sim_options sc = *s->opts;
 	struct sim_schedule weaker = *s;
 	enum sim_failure_kind kind = sim.failure.kind;
-	char path[512];
+	char path[PATH_MAX + 256];
 
 	if (!log)
 		abort();
@@ -382,7 +384,7 @@ void sim_report(const struct sim_schedule *s)
 		if (sim_file_write(path, s, log, nr))
 			printf("  again: memcg-sim explore --replay %s\n", path);
 		else
-			fprintf(stderr, "memcg-sim: cannot write %s\n", path);
+			sim_error("cannot write %s: %s", path, strerror(errno));
 	}
 	sim_trace_on(false);
 	free(log);

@@ -123,7 +123,8 @@ long sim_noted(unsigned int account);
 
 /* Names a range in reports: "page_counter.usage". Strings must be literals. */
 void sim_name(const volatile void *range, size_t size, const char *type, const char *field);
-#define sim_name_field(object, type, field) sim_name(&(object)->field, sizeof((object)->field), #type, #field)
+#define sim_name_field(object, type, field) \
+	sim_name(&(object)->field, (size_t)((char *)(&(object)->field + 1) - (char *)&(object)->field), #type, #field)
 
 /* Faults that a test plants with --fault NAME; at most one at a time. */
 

@@ -180,7 +180,7 @@ static uint64_t counted(void)
 
 static void count_check(void)
 {
-	sim_check(counted() == 3 * ROUNDS);
+	sim_check(counted() == 3UL * ROUNDS);
 }
 
 const struct sim_test litmus_count_plain = {

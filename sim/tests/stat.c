@@ -166,7 +166,7 @@ static void reads(void)
 		long least = below(1);
 
 		rstat_flush_if_due(stage[1]->stat);
-		sim_check(state(1) + 127 * 2 + 2 * (63 + 70) >= least);
+		sim_check(state(1) + 127L * 2 + 2L * (63 + 70) >= least);
 	}
 }
 

@@ -97,7 +97,7 @@ uint64_t task_start(pid_t tid)
 	if (tid > 0 && read_task(tid, "stat", stat, sizeof(stat)) > 0)
 		start = parse_start(stat);
 	else if (tid > 0 && syscall(SYS_tgkill, getpid(), tid, 0) == 0)
-		start = 1; /* no /proc here: all that can be said */
+		start = TASK_START_UNKNOWN; /* no /proc here, or no descriptor is left */
 	errno = saved;
 	return start;
 }

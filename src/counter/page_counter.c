@@ -142,17 +142,28 @@ static void raise_watermark(struct page_counter *counter, unsigned long usage)
 
 /*
  * Who climbs stores the usage, then looks at the mark; here the mark is lowered, then the usage is looked at
- * again: what was charged when that look was made is in the mark. A charge in flight can be, and the lifetime mark is left alone.
+ * again: what was charged when that look was made is in the mark. A charge in flight can be, and the lifetime mark is
+ * left alone: only v1's max_usage_in_bytes lowers that one, in the same way.
  */
-unsigned long page_counter_reset_peak(struct page_counter *counter)
+static unsigned long lower_mark(struct page_counter *counter, unsigned long *mark)
 {
 	unsigned long usage = page_counter_read(counter);
 	long again;
 
-	store_seq(&counter->local_watermark, usage);
+	store_seq(mark, usage);
 	again = counter_usage(load_seq(&counter->word));
-	raise_mark(&counter->local_watermark, again > 0 ? (unsigned long)again : 0);
+	raise_mark(mark, again > 0 ? (unsigned long)again : 0);
 	return usage;
+}
+
+unsigned long page_counter_reset_peak(struct page_counter *counter)
+{
+	return lower_mark(counter, &counter->local_watermark);
+}
+
+void page_counter_lower_peak(struct page_counter *counter)
+{
+	lower_mark(counter, &counter->watermark);
 }
 
 static void climb_done(struct page_counter *counter, struct page_counter *top, const struct climb *climb)

@@ -104,7 +104,8 @@ void page_counter_uncharge(struct page_counter *counter, struct page_counter *to
 
 void page_counter_set_max(struct page_counter *counter, unsigned long pages); /* limit lock; may sleep */
 unsigned long
-page_counter_reset_peak(struct page_counter *counter); /* the local one, to what is returned; limit lock */
+page_counter_reset_peak(struct page_counter *counter);      /* the local one, to what is returned; limit lock */
+void page_counter_lower_peak(struct page_counter *counter); /* the lifetime one: v1's max_usage_in_bytes */
 
 /* Room for stock slots: at most an eighth of the limit of every level (A2). */
 bool page_counter_reserve_room(struct page_counter *counter,

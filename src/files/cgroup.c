@@ -20,7 +20,7 @@ static void put_count(struct text *out, uint32_t count)
 static int count_write(uint32_t *field, const char *text)
 {
 	int value = INT_MAX;
-	int err = strcmp(text, "max") ? parse_int32(text, &value) : 0;
+	int err = strcmp(text, "max") != 0 ? parse_int32(text, &value) : 0;
 
 	if (err)
 		return err;
@@ -77,7 +77,7 @@ static void type_read(struct memcg *memcg, struct text *out)
 /* As the kernel's: threaded is the only type that can be asked for. */
 static int type_write(struct memcg *memcg, const char *text)
 {
-	if (strcmp(text, "threaded"))
+	if (strcmp(text, "threaded") != 0)
 		return -EINVAL;
 	return memcg->css.parent ? 0 : -EOPNOTSUPP;
 }

@@ -35,7 +35,7 @@ int threads_write(struct memcg *memcg, const char *text)
 	if (!tid || tid == (int)syscall(SYS_gettid))
 		return memcg_attach(memcg);
 	ret = thread_move(memcg, tid);
-	/* It has to ask to know. An inline path asks nobody while there is stock: its home so far is the root. */
+	/* It has to ask to know. An inline path asks nobody while there is stock: what it has of the group it was in must go. */
 	if (ret > 0)
 		drain_stock(memcg_root());
 	return ret < 0 ? ret : 0;

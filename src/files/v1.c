@@ -83,7 +83,7 @@ static void max_usage_read(struct memcg *memcg, struct text *out)
 static int max_usage_write(struct memcg *memcg, const char *text)
 {
 	(void)text;
-	store_relaxed(&memcg->memory.watermark, page_counter_read(&memcg->memory));
+	page_counter_lower_peak(&memcg->memory);
 	return 0;
 }
 

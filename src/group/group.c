@@ -246,6 +246,7 @@ static int group_unlink(struct memcg *group)
 	threads_unlock();
 	if (!err) {
 		names_del(group);
+		events_gone(&group->events); /* before the housekeeper can take its listeners away */
 		group_stat_kill(group->stat);
 		/* In this order: who sees a dead owner knows that it is queued (house_settle()). */
 		house_queue_offline(group);
@@ -266,10 +267,8 @@ int memcg_destroy(struct memcg *group)
 	err = group_unlink(group);
 	if (err == -EBUSY && threads_forget_ended(group))
 		err = group_unlink(group);
-	if (!err) {
-		events_gone(&group->events);
+	if (!err)
 		house_wake();
-	}
 	return err;
 }
 

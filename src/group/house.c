@@ -76,11 +76,6 @@ bool house_threads(void)
 	return threads_wanted;
 }
 
-bool house_idle(void)
-{
-	return load_acquire(&offline_nr) == 0;
-}
-
 void house_queue_offline(struct memcg *memcg)
 {
 	memcg->queue_next = NULL;

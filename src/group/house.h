@@ -15,7 +15,6 @@ void house_born(void);   /* a group was made: the thread flushes its statistics;
 void house_wake(void);   /* there is work; starts the thread; thread context */
 void house_run(void);    /* does it now; thread context, no lock held, not in a read section */
 void house_settle(void); /* the owners that are dead now are settled; context as house_run() */
-bool house_idle(void);   /* nothing waits to be offlined */
 void house_fork_prepare(void);
 void house_fork_parent(void);
 void house_fork_child(void);

@@ -133,7 +133,7 @@ bool thread_look(struct thread_state *self)
 		return false;
 	tid = (pid_t)syscall(SYS_gettid);
 	entry = member_find(tid);
-	if (entry && (entry->seen || entry->start == task_start(tid))) {
+	if (entry && (entry->seen || task_same(entry->start, task_start(tid)))) {
 		entry->seen = true;
 		store_relaxed(&self->home, entry->home);
 	}
@@ -171,7 +171,12 @@ static bool keep(struct attached *entry, struct memcg *group, struct kept *kept)
 
 static bool has_ended(struct attached *entry)
 {
-	return entry->words ? lifeline_is_cut(&entry->lifeline) : task_start(entry->tid) != entry->start;
+	uint64_t start;
+
+	if (entry->words)
+		return lifeline_is_cut(&entry->lifeline);
+	start = task_start(entry->tid);
+	return !start || !task_same(entry->start, start);
 }
 
 /* Threads lock: out of the table, onto a list for ended_put(). */
@@ -253,7 +258,7 @@ static int move(struct memcg *group, pid_t tid, struct move *with)
 		return -ENODEV;
 	entry = member_find(tid);
 	/* Where no lifeline shows it (qemu-user): M3 too. */
-	if (entry && entry->start != start) {
+	if (entry && start && !task_same(entry->start, start)) {
 		take_out(entry, &with->ended);
 		entry = NULL;
 	}

@@ -201,9 +201,12 @@ static struct attached *forking; /* entry of the thread that forks; NULL: none; 
 void thread_fork_prepare(void)
 {
 	struct attached *own = thread_self()->attached;
+	pid_t tid = (pid_t)syscall(SYS_gettid);
 
 	threads_lock();
-	forking = own ? own : member_find((pid_t)syscall(SYS_gettid));
+	forking = own ? own : member_find(tid);
+	if (!own && forking && !task_same(forking->start, task_start(tid)))
+		forking = NULL; /* of one that had this tid before */
 }
 
 void thread_fork_parent(void)

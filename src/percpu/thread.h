@@ -18,7 +18,7 @@ struct thread_state {
 	uint32_t index;               /* area, where the kind is MEMCG_INDEX_THREAD */
 	uint32_t started;             /* 1: has its index */
 	uint32_t looked;              /* thread_moves when it last looked for a move of itself; 0: never */
-	void *attached;               /* this thread's entry in its home's list */
+	void *attached;               /* this thread's entry in the table of attached ones */
 	uint32_t start_phase;         /* start.c: how far this thread is in memcg_init() */
 	uint64_t scratch[2];          /* where the rseq form writes in a process without rseq; never read */
 };

@@ -307,9 +307,15 @@ void notify_fork_parent(void)
 	lock_drop(&notify_lock);
 }
 
-/* The parent's listeners are not the child's: its eventfds would wake the parent. Who holds one still ends it. */
+/*
+ * The parent's listeners are not the child's: its eventfds would wake the parent. Who holds one still ends it; one
+ * that nobody holds goes here.
+ */
 void notify_fork_child(void)
 {
+	bool delivers = deliverer == thread_self();
+	CDS_LIST_HEAD(unheld);
+
 	while (!cds_list_empty(&listeners)) {
 		struct listener *listener = container_of(listeners.next, struct listener, node);
 
@@ -318,12 +324,15 @@ void notify_fork_child(void)
 		CDS_INIT_LIST_HEAD(&listener->node);
 		event_shut(listener->fd);
 		listener->fd = -1;
+		if (listener->group_ends || (listener->ended && !delivers))
+			cds_list_add(&listener->node, &unheld);
 	}
-	if (deliverer != thread_self()) {
+	if (!delivers) {
 		deliverer = NULL;
 		running = NULL;
 	}
 	nr_forks++;
 	store_seq(&work, 0);
 	lock_reinit(&notify_lock);
+	notify_release(&unheld);
 }

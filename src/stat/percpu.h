@@ -9,7 +9,8 @@
  *
  * Where overcommit_memory is 2 a chunk becomes usable in steps, as its slots are given out; else at once.
  *
- * A block is zero when it is given out: what was touched is zeroed before it is given back.
+ * A block is zero when it is given out: what was touched is zeroed before it is given back,
+ * but for the count of updates (up to 63) of one whose own items were never touched: one report of its next user comes early.
  */
 #ifndef STAT_PERCPU_H
 #define STAT_PERCPU_H

@@ -18,7 +18,8 @@ struct rstat {
 	uint32_t running;              /* 1: a flush has begun to reset reports, and is not done; atomic */
 	uint64_t last;                 /* when the root was last flushed; clock_ns(); relaxed */
 };
-extern struct rstat rstat;
+extern struct rstat rstat
+	__attribute__((visibility("hidden"))); /* without a register, in sequences that have none to spare */
 
 /* What a flush costs, for memcg-bench flush, which compiles the library for it (RSTAT_TICKS); else nothing. */
 struct rstat_ticks {

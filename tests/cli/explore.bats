@@ -151,13 +151,166 @@ found() {
 	[ "$output" = "$first" ]
 }
 
-@test "wrong options: one line, exit 2" {
-	for options in '' '--bogus' '--test nonesuch' '--all --schedules 0' '--all --schedules x' '--all --cpus 17' \
-		'--all --memory arm' '--all --scheduler fair' '--all --fault nonesuch' '--test' '--all extra' \
-		'--all --list' '--replay /nonesuch'; do
+# refused PATTERN OPTION...: exit 2, and one line that has the pattern.
+refused() {
+	local pattern=$1
+	shift
+	run "$sim" "$@"
+	if [ "$status" -ne 2 ] || [ "${#lines[@]}" -ne 1 ] || [[ $output != "memcg-sim: "*$pattern* ]]; then
+		echo "$*: $status: $output, not: $pattern"
+		return 1
+	fi
+}
+
+# broken PATTERN SED: the replay file, so edited, is refused.
+broken() {
+	sed -- "$2" good.replay >bad.replay
+	if cmp -s good.replay bad.replay; then return 1; fi
+	refused "bad.replay:$1" explore --replay bad.replay
+}
+
+# The first line of its decisions is 7.
+replay_file() {
+	run explore --test bytes-drain --fault early-reopen --schedules 1000
+	[ "$status" -eq 1 ]
+	mv explore-bytes-drain.replay good.replay
+}
+
+@test "wrong options: one line that names the option and what it takes, exit 2" {
+	refused 'one is needed of --test, --all' explore
+	refused "unknown option '--bogus'" explore --bogus
+	refused "unknown option '-x'" explore -x
+	refused '--all takes no value' explore --all=3
+	refused '--test: its value is missing' explore --test
+	refused "--test: 'nonesuch' is no test" explore --test nonesuch
+	refused "--schedules: '0' is not 1 to" explore --all --schedules 0
+	refused "--schedules: 'x' is not 1 to" explore --all --schedules x
+	refused "--seed: '123456789012345678901' is not 0 to" explore --all --seed 123456789012345678901
+	refused "--cpus: '17' is not 1 to 16" explore --all --cpus 17
+	refused "--memory: 'arm' is not one of tso, sc" explore --all --memory arm
+	refused "--scheduler: 'fair' is not one of mix, random" explore --all --scheduler fair
+	refused "--fault: 'nonesuch' is not one of none, lost-store" explore --all --fault nonesuch
+	refused "unexpected word 'extra'" explore --all extra
+	refused 'only one of --test, --all, --list, --replay' explore --all --list
+	refused '--seed cannot be combined with --list' explore --list --seed 3
+}
+
+@test "wrong commands and words are named" {
+	refused 'no command given'
+	refused "command 'nonesuch'" nonesuch
+	refused "option '--nonesuch'" --nonesuch
+	refused "flush: unexpected word 'extra'" flush extra
+	refused "selftest: unexpected word 'extra'" selftest extra
+}
+
+@test "--output is looked at before the run" {
+	refused "--output: ''" explore --all --output ''
+	refused "--output: '/nonesuch': No such file" explore --all --output /nonesuch
+	touch file
+	refused "--output: 'file' is no folder" explore --all --output file
+	mkdir folder
+	run explore --test litmus-sb --schedules 1000 --output folder
+	[ "$status" -eq 1 ]
+	[ -s folder/explore-litmus-sb.replay ]
+	[ "$(id -u)" -ne 0 ] || skip 'root may write everywhere'
+	chmod a-w folder
+	refused "--output: 'folder' cannot be written" explore --all --output folder
+}
+
+@test "-h works, and --help names each fault with a test that finds it" {
+	run "$sim" -h
+	[ "$status" -eq 0 ]
+	run "$sim" explore -h
+	[ "$status" -eq 0 ]
+	local help=$output fault test nr=0
+	run "$sim" explore --help
+	[ "$output" = "$help" ]
+	while read -r fault test; do
+		grep -q "^	found $fault $test " "$BATS_TEST_FILENAME"
+		grep -qF "| \`$fault\` | \`$test\` |" "$SOURCE_ROOT/docs/explore.md"
+		nr=$((nr + 1))
+	done < <(sed '1,/^Faults/d' <<<"$help")
+	[ "$nr" -ge 13 ]
+}
+
+@test "output that cannot be written: exit 2 and one line" {
+	[ -c /dev/full ] || skip
+	replay_file
+	local options status
+	for options in --help 'explore --help' 'explore --list' flush 'explore --test zombie --schedules 10' \
+		'explore --all --schedules 10' 'explore --replay good.replay'; do
+		status=0
 		# shellcheck disable=SC2086
-		run "$sim" explore $options
+		"$sim" $options >/dev/full 2>err || status=$?
 		[ "$status" -eq 2 ]
-		[ "${#lines[@]}" -eq 1 ]
+		[ "$(cat err)" = 'memcg-sim: cannot write to standard output' ]
 	done
+}
+
+@test "--list marks the simulator's own tests" {
+	run explore --list
+	grep -qE '^litmus-sb .*\[selftest, fails by design\]$' <<<"$output"
+	grep -qE '^litmus-mp .*\[selftest\]$' <<<"$output"
+	! grep '^charge-drain ' <<<"$output" | grep -q selftest
+}
+
+@test "--replay takes --memory and --full, and no other option" {
+	run explore --test litmus-sb --schedules 1000
+	[ "$status" -eq 1 ]
+	run explore --replay explore-litmus-sb.replay --full
+	[ "$status" -eq 1 ]
+	run explore --replay explore-litmus-sb.replay --memory sc
+	[ "$status" -eq 0 ]
+	local options
+	for options in '--cpus 2' '--fault none' '--seed 1' '--schedules 1' '--scheduler pct' '--bound 1' '--output .' \
+		'--jobs 1'; do
+		# shellcheck disable=SC2086
+		refused 'cannot be combined with --replay' explore --replay explore-litmus-sb.replay $options
+	done
+}
+
+@test "what is no replay file is refused with its cause" {
+	refused '/nonesuch: No such file' explore --replay /nonesuch
+	refused '/: Is a directory' explore --replay /
+	: >bad.replay
+	refused 'bad.replay:1: ' explore --replay bad.replay
+	replay_file
+	broken "1: the line ends in CR LF" 's/$/\r/'
+	broken '1: no replay file' '1s/1/2/'
+	broken "2: test 'nonesuch'" 's/^test.*/test nonesuch/'
+	broken "3: seed 'x'" 's/^seed.*/seed x/'
+	broken "3: seed '123456" 's/^seed.*/seed 12345678901234567890123/'
+	broken "4: memory 'arm'" 's/^memory.*/memory arm/'
+	broken "5: cpus '17'" 's/^cpus.*/cpus 17/'
+	broken "6: fault 'nonesuch'" 's/^fault.*/fault nonesuch/'
+	broken "4: a second 'seed'" 's/^seed.*/&\n&/'
+	broken "3: nothing after 'seed'" 's/^seed.*/seed/'
+	broken "3: '7', the end of the line" 's/^seed.*/seed 1 7/'
+	broken "7: 'wat', one of" '7s/.*/wat/'
+	local field
+	for field in test seed memory cpus fault; do
+		sed "/^$field /d" good.replay >bad.replay
+		refused "the end of the file, a line '$field VALUE' was expected" explore --replay bad.replay
+	done
+}
+
+@test "a decision that cannot apply is refused, never dropped" {
+	replay_file
+	broken '7: T9, T1 to T3' '7s/.*/at T1 89: run T9/'
+	broken "7: 'T0'" '7s/.*/at T1 89: run T0/'
+	broken "7: '2', 'run THREAD'" '7s/.*/at T1 89: run 2/'
+	broken '7: T9, T1 to T3' '7s/.*/at T9 89: preempt/'
+	broken '7: CPU 2, 0 to 1' '7s/.*/at T1 89: place T2 2/'
+	broken "7: '89', a point" '7s/.*/at T1 89 run T2/'
+	broken "7: 'T1/irqx'" '7s/.*/at T1\/irqx 89: preempt/'
+	broken "7: '2', the end of the line" '7s/.*/at T1 89: preempt 2/'
+	broken '7: a decision of main' '7s/.*/at main 0: preempt/'
+	printf 'at T3 99999: preempt\n' | cat good.replay - >bad.replay
+	run "$sim" explore --replay bad.replay
+	[ "$status" -eq 2 ]
+	[[ $output == *"bad.replay:$(wc -l <bad.replay): decision not carried out"*"did not come to this point"* ]]
+	sed '7s/^at \(T[0-9]*\) \([0-9]*\): .*/at \1 \2: run \1/' good.replay >bad.replay
+	run "$sim" explore --replay bad.replay
+	[ "$status" -eq 2 ]
+	[[ $output == *"bad.replay:7: decision not carried out"*"does not apply at this point"* ]]
 }

@@ -91,6 +91,11 @@ is_named() {
 	[ "$(ps -o comm= "$1")" = "$2" ]
 }
 
+# Signals 32 and 33, which nobody can reset but the kernel's own call, may be ignored from before.
+is_ignored() {
+	(($((16#$(sed -n 's/^SigIgn:\t//p' /proc/self/status))) >> ($1 - 1) & 1))
+}
+
 @test "every signal that can be is sent on, and a queued one with its value" {
 	listener
 	for signal in {1..64}; do
@@ -113,6 +118,7 @@ is_named() {
 
 @test "a program does not outlive the command, whatever kills that" {
 	for signal in 9 32 33; do
+		is_ignored $signal && continue
 		listener
 		kill -$signal $pid
 		soon is_gone $program
@@ -179,7 +185,9 @@ is_named() {
 	ulimit -c unlimited 2>/dev/null || :
 	cat >died.py <<-END
 		import os, subprocess, sys
+		ignored = int(next(l.split()[1] for l in open('/proc/self/status') if l.startswith('SigIgn')), 16)
 		for sig in 1, 2, 6, 9, 11, 13, 15, 24, 31, 32, 34, 64:
+		    if sig == 32 and ignored >> 31 & 1: continue
 		    run = subprocess.Popen([sys.argv[1], 'run', '--', 'env', '--default-signal', 'sh', '-c',
 		                            'ulimit -c 0; kill -%d \$\$' % sig], stderr=subprocess.DEVNULL)
 		    status = os.waitpid(run.pid, 0)[1]

@@ -154,7 +154,7 @@ static unsigned int replay_table(const char *file, enum rule rule)
 	snprintf(name, sizeof(name), "10-table-%s", file);
 	record_open(&record, name);
 	while ((line = record_line(&record))) {
-		struct row row;
+		struct row row = { .len = 0 };
 
 		if (!strncmp(line, "# case: ", 8) && parse_reset(line, first_reset))
 			continue;

@@ -5,8 +5,10 @@
 #include <memcg/charge.h>
 #include <memcg/files.h>
 #include <memcg/heap.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "charge/drain.h"
@@ -32,14 +34,24 @@ static int setup(void **state)
 	return memcg_create(NULL, "a", &a) || memcg_create(NULL, "b", &b) || memcg_create(b, "below", &below);
 }
 
+/* A thread that was joined is still seen for a moment, as the kernel lists threads. */
+static int destroy(struct memcg *group)
+{
+	int err, attempt = 0;
+
+	while ((err = memcg_destroy(group)) == -EBUSY && attempt++ < 10000)
+		usleep(1000);
+	return err;
+}
+
 static int teardown(void **state)
 {
 	(void)state;
 	assert_int_equal(memcg_attach(NULL), 0);
 	if (!memcg_dying(a))
-		assert_int_equal(memcg_destroy(a), 0);
-	assert_int_equal(memcg_destroy(below), 0);
-	assert_int_equal(memcg_destroy(b), 0);
+		assert_int_equal(destroy(a), 0);
+	assert_int_equal(destroy(below), 0);
+	assert_int_equal(destroy(b), 0);
 	memcg_put(a);
 	memcg_put(below);
 	memcg_put(b);
@@ -153,6 +165,8 @@ static void fire(struct worker *worker)
 {
 	store_seq(&worker->order, END);
 	assert_int_equal(pthread_join(worker->thread, NULL), 0);
+	while (syscall(SYS_tgkill, getpid(), worker->tid, 0) == 0)
+		usleep(100); /* joined, and still listed by the kernel */
 }
 
 static struct memcg *group_of(struct worker *worker)
@@ -486,6 +500,35 @@ static void over_fork(void **state)
 	assert_int_equal(memcg_attach(NULL), 0);
 }
 
+/* When it began cannot be read while no descriptor is left: it is taken for itself, not for another. */
+static void no_descriptor_left(void **state)
+{
+	struct worker worker = { .group = a };
+	struct rlimit limit, none;
+
+	(void)state;
+	hire(&worker);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(put_tid(b, worker.tid), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	memcg_tick();
+	threads_settle();
+	order(&worker, CURRENT);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_ptr_equal(worker.group, b);
+	assert_true(listed(b, worker.tid));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	worker.group = a;
+	order(&worker, ATTACH);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(put_tid(b, worker.tid), 0);
+	order(&worker, CURRENT);
+	assert_ptr_equal(worker.group, b);
+	fire(&worker);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -503,6 +546,7 @@ int main(void)
 		CASE(over_fork),
 		CASE(same_tid_another_thread),
 		CASE(moved_thread_forks),
+		CASE(no_descriptor_left),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -148,7 +148,7 @@ static void without_sys(const void *arg)
 	uid_t uid = getuid();
 
 	(void)arg;
-	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	if (unshare(CLONE_NEWNS | (uid ? CLONE_NEWUSER : 0)) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", "/sys", "tmpfs", 0, NULL))
 		child_end(CHILD_SKIP);
 	must(access("/sys/devices", F_OK) != 0);
