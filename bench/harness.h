@@ -75,5 +75,6 @@ int bench_switch(struct bench *b);
 int bench_malloc(struct bench *b);
 int bench_stat(struct bench *b);
 int bench_flush(struct bench *b);
+int bench_control(struct bench *b);
 
 #endif

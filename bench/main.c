@@ -25,6 +25,7 @@ static const struct {
 	  bench_flush,
 	  "a flush, with and without what v1 alone reads; idle groups",
 	  { "reader", "worker", "idle" } },
+	{ "control", bench_control, "a thread that charges, under eight clients of the control socket", { NULL } },
 };
 
 #define NR_BENCHES (sizeof(benches) / sizeof(*benches))
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], MALLOC_LOOP_COMMAND))
 		return malloc_loop_main(argc - 1, argv + 1);
 	if (argc < 2)
-		return misuse("which bench?", "charge, switch, malloc, stat or flush");
+		return misuse("which bench?", "charge, switch, malloc, stat, flush or control");
 	if (!strcmp(argv[1], "--help")) {
 		usage(stdout);
 		return 0;

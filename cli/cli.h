@@ -9,6 +9,7 @@
 /* Exit codes as env(1) and timeout(1) have them. */
 enum cli_exit {
 	CLI_OK = 0,
+	CLI_WRONG = 2,       /* a command that talks to a process: wrong usage, or the process said no */
 	CLI_FAILED = 125,    /* the command itself, before the program ran */
 	CLI_NOT_RUN = 126,   /* the program was found and cannot be run, or not confined */
 	CLI_NOT_FOUND = 127, /* the program, or its interpreter, was not found */
@@ -23,7 +24,9 @@ struct cli_command {
 
 /* main.c: one line on stderr, "memcg: ..."; returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int cli_help(const char *text); /* to stdout; returns the exit code */
+int cli_wrong(const char *format, ...) __attribute__((format(printf, 1, 2))); /* the same; returns CLI_WRONG */
+int cli_help(const char *text);                                               /* to stdout; returns the exit code */
+int cli_flush(void); /* what was printed is written: 0, or CLI_WRONG and a line */
 
 /* program.c: what is executed. Both print their error and return its exit code, or 0. */
 int program_find(const char *name, char *path, size_t len);
@@ -36,7 +39,15 @@ int library_preload(const char *path);
 /* child.c: the program as a child of ours. */
 int child_run(const char *path, char **argv);
 
-/* run.c */
+/* The commands, each with a file of its own; make.c has mkdir and rmdir. */
 int run_command(int argc, char **argv);
+int ls_command(int argc, char **argv);
+int tree_command(int argc, char **argv);
+int get_command(int argc, char **argv);
+int set_command(int argc, char **argv);
+int mkdir_command(int argc, char **argv);
+int rmdir_command(int argc, char **argv);
+int events_command(int argc, char **argv);
+int top_command(int argc, char **argv);
 
 #endif

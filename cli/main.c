@@ -8,24 +8,56 @@
 
 static const struct cli_command commands[] = {
 	{ "run", "run a program within a memory limit", run_command },
+	{ "ls", "list the groups below one", ls_command },
+	{ "tree", "show all groups, with what they use and may use", tree_command },
+	{ "top", "show the largest groups again and again", top_command },
+	{ "get", "read a file of a group", get_command },
+	{ "set", "write a file of a group", set_command },
+	{ "mkdir", "make a group", mkdir_command },
+	{ "rmdir", "remove a group", rmdir_command },
+	{ "events", "wait for events of a group, and print them", events_command },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-int cli_error(const char *format, ...)
+/* An argument with a newline in it is one line all the same. */
+static void complain(const char *format, va_list args)
 {
 	char line[8192];
+
+	vsnprintf(line, sizeof(line), format, args);
+	for (char *c = line; *c; c++) {
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	}
+	fprintf(stderr, "memcg: %s\n", line);
+}
+
+int cli_error(const char *format, ...)
+{
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	complain(format, args);
 	va_end(args);
-	for (char *c = line; *c; c++) {
-		if (iscntrl((unsigned char)*c))
-			*c = '?'; /* an argument with a newline in it: still one line */
-	}
-	fprintf(stderr, "memcg: %s\n", line);
 	return CLI_FAILED;
+}
+
+int cli_wrong(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain(format, args);
+	va_end(args);
+	return CLI_WRONG;
+}
+
+int cli_flush(void)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return cli_wrong("cannot write to standard output");
+	return CLI_OK;
 }
 
 int cli_help(const char *text)

@@ -5,6 +5,7 @@
  * within a run keeps the outer limits.
  */
 #include "cli.h"
+#include "run_list.h"
 #include "run_size.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,11 @@ struct run_options {
 	const char *max;     /* --max; NULL: not given */
 	const char *high;    /* --high; NULL: not given */
 	const char *report;  /* --report; NULL: not given */
+	char *set;           /* --set, a line each; NULL: not given */
+	char *map;           /* --map, a line each; NULL: not given */
 	bool by_thread_name; /* --by-thread-name */
+	bool mmap;           /* --mmap */
+	bool no_control;     /* --no-control */
 	bool help;           /* --help */
 };
 
@@ -32,7 +37,15 @@ static const char help_text[] = "Usage: memcg run [OPTION]... [--] PROGRAM [ARGU
 				"                         default: the limit of the kernel's cgroup we are in\n"
 				"      --high SIZE        written to memory.high\n"
 				"      --report FORMAT    text or json: write the groups to stderr at exit\n"
+				"      --set GROUP/FILE=VALUE\n"
+				"                         written at start, as in a/memory.max=64M; the group is\n"
+				"                         made; may be given again, for others\n"
 				"      --by-thread-name   a group for each thread name\n"
+				"      --map PATTERN=GROUP\n"
+				"                         a group for the threads whose names match; the first\n"
+				"                         that matches counts; may be given again\n"
+				"      --mmap             charge anonymous private mappings too, by their size\n"
+				"      --no-control       without the control socket of memcg ls, set, top ...\n"
 				"  -h, --help             this text\n"
 				"\n"
 				"SIZE is a number of bytes with an optional K, M, G, T, P or E, or max.\n"
@@ -46,7 +59,11 @@ enum run_option {
 	OPTION_MAX = 256,
 	OPTION_HIGH,
 	OPTION_REPORT,
+	OPTION_SET,
 	OPTION_BY_THREAD_NAME,
+	OPTION_MAP,
+	OPTION_MMAP,
+	OPTION_NO_CONTROL,
 	OPTION_HELP
 };
 
@@ -55,7 +72,11 @@ static const struct option long_options[] = {
 	{ "max", required_argument, NULL, OPTION_MAX },
 	{ "high", required_argument, NULL, OPTION_HIGH },
 	{ "report", required_argument, NULL, OPTION_REPORT },
+	{ "set", required_argument, NULL, OPTION_SET },
 	{ "by-thread-name", no_argument, NULL, OPTION_BY_THREAD_NAME },
+	{ "map", required_argument, NULL, OPTION_MAP },
+	{ "mmap", no_argument, NULL, OPTION_MMAP },
+	{ "no-control", no_argument, NULL, OPTION_NO_CONTROL },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -79,7 +100,52 @@ static int take_report(const char **report)
 	return cli_error("run: --report: '%s' is neither text nor json", optarg);
 }
 
-/* One that contradicts itself is a mistake, so no option is given twice. */
+/* One more line of those that may be given again. */
+static int add_line(int option, char **list)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? "\n" : "", optarg) < 0)
+		return cli_error("%s", strerror(ENOMEM));
+	free(*list);
+	*list = longer;
+	if (strlen(longer) >= RUN_LIST_BYTES)
+		return cli_error("run: --%s: more than %d bytes in all", name_of(option), RUN_LIST_BYTES - 1);
+	return CLI_OK;
+}
+
+static bool is_limit(const struct run_part *file)
+{
+	static const char *const limits[] = { "memory.min", "memory.low", "memory.high", "memory.max" };
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (file->len == strlen(limits[i]) && !memcmp(file->text, limits[i], file->len))
+			return true;
+	}
+	return false;
+}
+
+static int take_setting(char **list)
+{
+	struct run_setting setting;
+
+	if (!run_setting_parse(optarg, strlen(optarg), &setting))
+		return cli_error("run: --set: '%s' is not GROUP/FILE=VALUE", optarg);
+	if (is_limit(&setting.file) && !run_size_is_valid(setting.value.text))
+		return cli_error("run: --set: '%s' is not a size, in '%s'", setting.value.text, optarg);
+	return add_line(OPTION_SET, list);
+}
+
+static int take_rule(char **list)
+{
+	struct run_rule rule;
+
+	if (!run_rule_parse(optarg, strlen(optarg), &rule))
+		return cli_error("run: --map: '%s' is not PATTERN=GROUP", optarg);
+	return add_line(OPTION_MAP, list);
+}
+
+/* One that contradicts itself is a mistake, so no option is given twice, but for those that add something. */
 static bool is_given(int option, const struct run_options *options)
 {
 	switch (option) {
@@ -91,6 +157,10 @@ static bool is_given(int option, const struct run_options *options)
 		return options->report;
 	case OPTION_BY_THREAD_NAME:
 		return options->by_thread_name;
+	case OPTION_MMAP:
+		return options->mmap;
+	case OPTION_NO_CONTROL:
+		return options->no_control;
 	default:
 		return false;
 	}
@@ -107,8 +177,18 @@ static int take_option(int option, struct run_options *options)
 		return take_size(option, &options->high);
 	case OPTION_REPORT:
 		return take_report(&options->report);
+	case OPTION_SET:
+		return take_setting(&options->set);
 	case OPTION_BY_THREAD_NAME:
 		options->by_thread_name = true;
+		return CLI_OK;
+	case OPTION_MAP:
+		return take_rule(&options->map);
+	case OPTION_MMAP:
+		options->mmap = true;
+		return CLI_OK;
+	case OPTION_NO_CONTROL:
+		options->no_control = true;
 		return CLI_OK;
 	default:
 		options->help = true;
@@ -171,10 +251,23 @@ static int set_report(const char *format)
 
 static int set_environment(const struct run_options *options)
 {
-	if ((options->max && setenv("MEMCG_RUN_MAX", options->max, 1)) ||
-	    (options->high && setenv("MEMCG_RUN_HIGH", options->high, 1)) ||
-	    (options->by_thread_name && setenv("MEMCG_RUN_BY_THREAD_NAME", "1", 1)))
-		return cli_error("%s", strerror(errno));
+	const struct {
+		const char *name;
+		const char *value; /* NULL: the environment's own stays */
+	} variables[] = {
+		{ "MEMCG_RUN_MAX", options->max },
+		{ "MEMCG_RUN_HIGH", options->high },
+		{ "MEMCG_RUN_SET", options->set },
+		{ "MEMCG_RUN_BY_THREAD_NAME", options->by_thread_name ? "1" : NULL },
+		{ "MEMCG_RUN_MAP", options->map },
+		{ "MEMCG_RUN_MMAP", options->mmap ? "1" : NULL },
+		{ "MEMCG_RUN_CONTROL", options->no_control ? "0" : "1" },
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		if (variables[i].value && setenv(variables[i].name, variables[i].value, 1))
+			return cli_error("%s", strerror(errno));
+	}
 	if (options->report)
 		return set_report(options->report);
 	unsetenv("MEMCG_RUN_REPORT"); /* an outer run's: it reports its own program */

@@ -11,6 +11,7 @@
  *
  * Our destructor runs after the program's, and before the library's, on which we depend.
  */
+#include "control.h"
 #include "preload.h"
 #include "report.h"
 #include "run_env.h"
@@ -138,8 +139,10 @@ __attribute__((destructor)) static void exit_destructor(void)
 	report_once();
 }
 
+/* The library's own destructor takes the control socket's name away, where exit() has it run. */
 static _Noreturn void end_process(int status)
 {
+	control_end();
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
@@ -159,6 +162,7 @@ EXPORT void _Exit(int status)
 EXPORT void quick_exit(int status)
 {
 	report_once();
+	control_end();
 	if (next_quick_exit)
 		next_quick_exit(status);
 	end_process(status);
@@ -167,6 +171,7 @@ EXPORT void quick_exit(int status)
 EXPORT void abort(void)
 {
 	report_once();
+	control_end();
 	if (next_abort)
 		next_abort();
 	__builtin_trap();

@@ -6,6 +6,7 @@
  * Where C libraries differ we follow glibc: realloc(p, 0) frees and returns NULL, alignments
  * of memalign() and aligned_alloc() are rounded up to a power of two. free() leaves errno alone.
  */
+#include "control.h"
 #include "fast.h"
 #include <errno.h>
 #include <malloc.h>
@@ -26,6 +27,7 @@ COLD enum call_mode call_mode(void)
 	thread_self.phase = THREAD_BUSY;
 	start();
 	threads_arrive(&thread_self);
+	control_arrive();
 	thread_self.phase = THREAD_IDLE;
 	return CALL_CHARGED;
 }

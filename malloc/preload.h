@@ -47,6 +47,7 @@ struct thread {
 		};
 		uint64_t both; /* the two of them */
 	};
+	bool placed; /* its home was given to it for its name; written by the thread only */
 };
 
 extern HIDDEN __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
@@ -86,7 +87,8 @@ static inline bool boot_owns(const void *ptr)
 	return (uintptr_t)ptr - (uintptr_t)boot_arena < BOOT_SIZE;
 }
 
-/* threads.c: a group per thread name. */
+/* threads.c: groups by thread name. */
+HIDDEN void threads_start(void);
 HIDDEN void threads_arrive(struct thread *thread); /* first allocation, or renamed; the thread is busy */
 
 /* process.c: the child of vfork(). */

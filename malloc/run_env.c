@@ -66,15 +66,22 @@ static void read_report(void)
 	run_env.report_pid = value ? (pid_t)strtol(value, NULL, 10) : getpid();
 }
 
+static bool is_on(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && !strcmp(value, "1");
+}
+
 /* Copied: the program may change its environment. */
 void run_env_read(void)
 {
 	static char max[RUN_SIZE_BYTES], high[RUN_SIZE_BYTES];
-	const char *by_thread_name = getenv("MEMCG_RUN_BY_THREAD_NAME");
-
 	run_env.max = read_size("MEMCG_RUN_MAX", max);
 	run_env.high = read_size("MEMCG_RUN_HIGH", high);
-	run_env.by_thread_name = by_thread_name && !strcmp(by_thread_name, "1");
+	run_env.by_thread_name = is_on("MEMCG_RUN_BY_THREAD_NAME");
+	run_env.mmap = is_on("MEMCG_RUN_MMAP");
+	run_env.control = is_on("MEMCG_RUN_CONTROL");
 	read_report();
 }
 

@@ -21,9 +21,18 @@ struct run_env {
 	ino_t report_inode;     /* the same */
 	pid_t report_pid;       /* MEMCG_RUN_REPORT_PID: the process that reports; its children do not */
 	bool by_thread_name;    /* MEMCG_RUN_BY_THREAD_NAME=1 */
+	bool by_rule;           /* MEMCG_RUN_MAP: names of threads have groups */
+	bool control;           /* MEMCG_RUN_CONTROL=1: a control socket is opened */
+	bool mmap;              /* MEMCG_RUN_MMAP=1: mappings are charged too */
 };
 
 extern __attribute__((visibility("hidden"))) struct run_env run_env;
+
+/* Does the name of a thread say where it belongs? */
+static inline bool threads_are_named(void)
+{
+	return run_env.by_thread_name || run_env.by_rule;
+}
 
 __attribute__((visibility("hidden"))) void run_env_read(void);
 __attribute__((visibility("hidden"))) int run_env_report_fd(void); /* where the report goes now; -1: nowhere */

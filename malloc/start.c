@@ -7,6 +7,9 @@
  * the C library. All of it must come from one object. A library that limits nothing although it was asked to is worse than none:
  * if the start fails, the process ends with status 125 and one line that says why.
  */
+#include "control.h"
+#include "groups.h"
+#include "maps.h"
 #include "preload.h"
 #include "run_env.h"
 #include <dlfcn.h>
@@ -171,11 +174,12 @@ static void start_library(void)
 	ret = memcg_init(&options);
 	if (ret)
 		start_fail("cannot start", -ret);
-	if (run_env.by_thread_name)
-		process_start();
+	threads_start();
 	exit_start();
+	maps_start();
 	set_limit("memory.high", "MEMCG_RUN_HIGH", run_env.high);
 	set_limit("memory.max", "MEMCG_RUN_MAX", run_env.max);
+	groups_set();
 }
 
 /* The thread is busy: what is called from here allocates in the boot arena. */
@@ -204,4 +208,5 @@ __attribute__((constructor)) static void start_constructor(void)
 		call_mode();
 	interposed = interpose_is_reached();
 	run_env_close_inherited();
+	control_start();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A group per thread name (MEMCG_RUN_BY_THREAD_NAME=1).
+ * Groups by thread name: one for each name (MEMCG_RUN_BY_THREAD_NAME=1), or by rules (MEMCG_RUN_MAP), the first that
+ * matches. With rules alone, who matches none is the root's.
  *
  * A thread joins the group of its name at its first allocation, and that of a new name as
  * soon as it gets it. Names are the kernel's: a new thread has its creator's, so it works
@@ -15,12 +16,16 @@
  *
  * The child of vfork() has our thread's words, and a name of its own, which is none of the thread's (process.c).
  */
+#include "groups.h"
 #include "preload.h"
 #include "run_env.h"
+#include "run_list.h"
 #include <errno.h>
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -30,7 +35,42 @@
 #define LIBRARY_THREAD "memcg/"         /* how the names of the library's own threads begin */
 #define GROUP_NAME_SIZE (4 * COMM_SIZE) /* each byte written \xNN */
 
+#define RULES_MOST 256
+
 static int (*next_setname)(pthread_t, const char *);
+
+/* MEMCG_RUN_MAP, in its order; constant after start. */
+static struct {
+	const char *pattern; /* of fnmatch(3) */
+	const char *group;   /* path */
+} rules[RULES_MOST];
+static size_t nr_rules;
+
+/* A copy: the program may change its environment. */
+void threads_start(void)
+{
+	static char copy[RUN_LIST_BYTES];
+	const char *value = getenv("MEMCG_RUN_MAP");
+	char *rest = copy, *line;
+
+	if (value && strlen(value) >= sizeof(copy))
+		start_fail("MEMCG_RUN_MAP", E2BIG);
+	strncpy(copy, value ? value : "", sizeof(copy) - 1);
+	while ((line = strsep(&rest, "\n"))) {
+		struct run_rule rule;
+
+		if (!*line)
+			continue;
+		if (nr_rules == RULES_MOST || !run_rule_parse(line, strlen(line), &rule))
+			start_fail("MEMCG_RUN_MAP", nr_rules == RULES_MOST ? E2BIG : EINVAL);
+		line[rule.pattern.len] = '\0';
+		rules[nr_rules].pattern = line;
+		rules[nr_rules++].group = rule.group.text;
+	}
+	run_env.by_rule = nr_rules > 0;
+	if (threads_are_named() || run_env.control)
+		process_start();
+}
 
 /*
  * A byte that cgroupfs refuses in a name, or that would spoil a report, is written \xNN, and
@@ -54,27 +94,39 @@ static void group_name(const char *comm, char *name)
 	name[len] = '\0';
 }
 
+/* The path of the group of a name; NULL: none. @name is a place for it. */
+static const char *group_of(const char *comm, char *name)
+{
+	for (size_t i = 0; i < nr_rules; i++) {
+		if (!fnmatch(rules[i].pattern, comm, 0))
+			return rules[i].group;
+	}
+	if (!run_env.by_thread_name)
+		return NULL;
+	group_name(comm, name);
+	return name;
+}
+
 /* Out of memory, or a limit on descendants: the thread goes on in the group it was in. */
-static void thread_attach_by_name(void)
+static void thread_attach_by_name(struct thread *thread)
 {
 	char comm[COMM_SIZE + 1] = { 0 };
 	char name[GROUP_NAME_SIZE + 1];
-	struct memcg *group;
-	int ret;
+	struct memcg *group = NULL;
+	const char *path;
 
 	if (syscall(SYS_prctl, PR_GET_NAME, comm, 0, 0, 0))
 		return;
 	if (!strncmp(comm, LIBRARY_THREAD, strlen(LIBRARY_THREAD)))
 		return;
-	group_name(comm, name);
-	ret = memcg_open(name, &group);
-	if (ret == -ENOENT)
-		ret = memcg_create(NULL, name, &group);
-	if (ret == -EEXIST) /* made by another thread meanwhile */
-		ret = memcg_open(name, &group);
-	if (ret)
+	path = group_of(comm, name);
+	if (!path && !thread->placed)
 		return;
-	memcg_attach(group);
+	if (path && groups_open(path, &group))
+		return;
+	thread->placed = path && !memcg_attach(group);
+	if (!path)
+		memcg_attach(NULL);
 	memcg_put(group);
 }
 
@@ -82,8 +134,6 @@ void threads_arrive(struct thread *thread)
 {
 	int saved = errno;
 
-	if (!run_env.by_thread_name)
-		return;
 	if (process_is_guest()) {
 		/* The thread is the parent's: it looks when it is back. */
 		__atomic_store_n(&thread->renamed, 1, __ATOMIC_RELAXED);
@@ -92,7 +142,8 @@ void threads_arrive(struct thread *thread)
 	/* The mark is taken off before the name is read; pairs with words_mark_renamed(). */
 	__atomic_store_n(&thread->renamed, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	thread_attach_by_name();
+	if (threads_are_named())
+		thread_attach_by_name(thread);
 	errno = saved;
 }
 
@@ -121,7 +172,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
 	if (!next_setname)
 		return ENOSYS;
 	ret = next_setname(id, name);
-	if (!ret && run_env.by_thread_name && !process_is_guest())
+	if (!ret && threads_are_named() && !process_is_guest())
 		thread_renamed(id);
 	return ret;
 }
@@ -137,7 +188,7 @@ EXPORT int prctl(int option, ...)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
 	ret = (int)syscall(SYS_prctl, option, arg[0], arg[1], arg[2], arg[3]);
-	if (!ret && option == PR_SET_NAME && run_env.by_thread_name && !process_is_guest())
+	if (!ret && option == PR_SET_NAME && threads_are_named() && !process_is_guest())
 		thread_renamed(pthread_self());
 	return ret;
 }

@@ -5,8 +5,8 @@
 set -eu
 
 build='gcc binutils libc6-dev meson ninja-build pkg-config liburcu-dev'
-run="$build liblua5.4-dev"
-test="$run g++ clang libcmocka-dev bats lua5.4 sqlite3 libsqlite3-dev redis-server redis-tools xz-utils python3
+run="$build liblua5.4-dev libsqlite3-dev"
+test="$run g++ clang libcmocka-dev bats lua5.4 sqlite3 redis-server redis-tools xz-utils python3
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 valgrind jq procps"
 ci="$test clang-format clang-tidy cppcheck libclang-rt-dev llvm gcovr qemu-user gcc-aarch64-linux-gnu
 	libc6-dev-arm64-cross spin"

@@ -54,6 +54,9 @@ struct memcg_objcg;
 MEMCG_API struct memcg_objcg *memcg_objcg_get(struct memcg *group);
 MEMCG_API void memcg_objcg_put(struct memcg_objcg *objcg); /* Context: fast; NULL is ignored */
 
+/** memcg_objcg_ref - another reference on an owner that lives: charged bytes or a reference keep it. Context: fast. NULL is NULL. */
+MEMCG_API struct memcg_objcg *memcg_objcg_ref(struct memcg_objcg *objcg);
+
 /**
  * memcg_charge_bytes - charge @size bytes for an object
  * @objcg: NULL charges nothing and succeeds

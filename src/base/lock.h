@@ -13,14 +13,15 @@
 
 enum lock_rank {
 	LOCK_RANK_START = 0,   /* start of the library: options, areas, root */
-	LOCK_RANK_HOUSE = 1,   /* one housekeeper at a time; serialises offline work */
-	LOCK_RANK_TREE = 2,    /* children lists, names, descendants counts, limits as written */
-	LOCK_RANK_DRAIN = 3,   /* one drain at a time; pressure of all levels */
-	LOCK_RANK_STAT = 4,    /* flushes of statistics, and their blocks */
-	LOCK_RANK_THREADS = 5, /* which threads are attached where */
-	LOCK_RANK_IDS = 6,     /* free lists of the id tables */
-	LOCK_RANK_NOTIFY = 7,  /* who listens to which file */
-	LOCK_RANK_WAKE = 8,    /* the housekeeping thread's bell */
+	LOCK_RANK_CONTROL = 1, /* the control socket's descriptors and state */
+	LOCK_RANK_HOUSE = 2,   /* one housekeeper at a time; serialises offline work */
+	LOCK_RANK_TREE = 3,    /* children lists, names, descendants counts, limits as written */
+	LOCK_RANK_DRAIN = 4,   /* one drain at a time; pressure of all levels */
+	LOCK_RANK_STAT = 5,    /* flushes of statistics, and their blocks */
+	LOCK_RANK_THREADS = 6, /* which threads are attached where */
+	LOCK_RANK_IDS = 7,     /* free lists of the id tables */
+	LOCK_RANK_NOTIFY = 8,  /* who listens to which file */
+	LOCK_RANK_WAKE = 9,    /* the housekeeping thread's bell */
 	LOCK_RANK_NR,
 };
 

@@ -114,6 +114,8 @@ noinline int bytes_charge_slow(struct memcg_objcg *objcg, size_t size, unsigned 
 		return -EINVAL;
 	if (!memcg_percpu.rseq && bytes_consume(objcg, size))
 		return 0;
+	if (flags & MEMCG_MAY_SLEEP)
+		group_control_check();
 	return bytes_try(objcg, size, flags, &tries);
 }
 

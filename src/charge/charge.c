@@ -17,6 +17,8 @@ static noinline int charge_slow(struct memcg *group, unsigned long nr, unsigned 
 		return -EINVAL;
 	if (group->unaccounted)
 		return 0;
+	if (flags & MEMCG_MAY_SLEEP)
+		group_control_check();
 	return try_charge(group, NULL, nr, flags);
 }
 

@@ -55,7 +55,7 @@ void css_link(struct css *css)
 	css->serial = ++last_serial;
 	if (!css->parent)
 		return;
-	css->parent->nr_children++;
+	store_relaxed(&css->parent->nr_children, css->parent->nr_children + 1);
 	for (above = css->parent; above; above = above->parent)
 		store_relaxed(&above->nr_descendants, above->nr_descendants + 1);
 	list_add_tail(&css->sibling, &css->parent->children);
@@ -67,7 +67,7 @@ void css_unlink(struct css *css)
 
 	memcg_debug(css->parent && !css->nr_children);
 	__atomic_fetch_or(&css->flags, CSS_DYING, __ATOMIC_SEQ_CST);
-	css->parent->nr_children--;
+	store_relaxed(&css->parent->nr_children, css->parent->nr_children - 1);
 	for (above = css->parent; above; above = above->parent) {
 		store_relaxed(&above->nr_descendants, above->nr_descendants - 1);
 		atomic_add(&above->nr_dying, 1);

@@ -26,7 +26,7 @@ struct css {
 	struct cds_list_head children; /* oldest first; tree lock, RCU */
 	struct cds_list_head sibling;  /* in parent's children; tree lock, RCU */
 	uint64_t serial;               /* order of creation, never reused; constant */
-	uint32_t nr_children;          /* online; tree lock */
+	uint32_t nr_children;          /* online; tree lock, read anywhere */
 	uint32_t nr_descendants;       /* online, at any depth; tree lock, read anywhere */
 	uint32_t nr_dying;             /* descendants taken out and not freed; atomic */
 	uint64_t refs pair_aligned;    /* atomic */
@@ -54,6 +54,7 @@ bool css_put(struct css *css);    /* true: that was the last one */
 
 bool css_is_descendant(const struct css *css, const struct css *ancestor); /* or the same */
 struct css *css_common_ancestor(struct css *a, struct css *b);
+struct css *css_next_child(struct css *pos, struct css *parent); /* of @parent; the same otherwise as css_next() */
 struct css *css_next(struct css *pos, struct css *top); /* pre-order; NULL: from top on, or the end. Locking: walk.c */
 
 #endif

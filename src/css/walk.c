@@ -30,6 +30,11 @@ static struct css *next_sibling(struct css *css)
 	return node == end ? NULL : container_of(node, struct css, sibling);
 }
 
+struct css *css_next_child(struct css *pos, struct css *parent)
+{
+	return pos ? next_sibling(pos) : first_child(parent);
+}
+
 struct css *css_next(struct css *pos, struct css *top)
 {
 	struct css *next;

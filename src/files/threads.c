@@ -29,11 +29,11 @@ int threads_write(struct memcg *memcg, const char *text)
 
 	if (parse_int32(text, &tid) || tid < 0)
 		return -EINVAL;
+	/* As the kernel's own threads: ours are nobody's. One of them serves the control socket, and may be told its own. */
+	if (tid && task_is_library(tid))
+		return -EINVAL;
 	if (!tid || tid == (int)syscall(SYS_gettid))
 		return memcg_attach(memcg);
-	/* As the kernel's own threads: ours are nobody's. */
-	if (task_is_library(tid))
-		return -EINVAL;
 	ret = thread_move(memcg, tid);
 	/* It has to ask to know. An inline path asks nobody while there is stock: what it has of the group it was in must go. */
 	if (ret > 0)

@@ -181,6 +181,7 @@ int memcg_create(struct memcg *parent, const char *name, struct memcg **group)
 	if (err)
 		return err;
 	parent = parent ? parent : memcg_root();
+	group_control_check();
 	/* What is refused costs nothing; what another creation changes meanwhile is looked at again. */
 	lock_take(&tree_lock);
 	err = link_check(parent, name, len);
@@ -212,6 +213,7 @@ int memcg_open(const char *path, struct memcg **group)
 	if (!path || !group)
 		return -EINVAL;
 	memcg = memcg_root();
+	group_control_check();
 	lock_take(&tree_lock);
 	while (memcg && *path) {
 		size_t len = strcspn(path, "/");

@@ -32,7 +32,7 @@ struct memcg {
 	struct events events;              /* memory.events */
 	uint32_t max_depth;                /* cgroup.max.depth; tree lock */
 	uint32_t max_descendants;          /* cgroup.max.descendants; tree lock */
-	uint32_t nr_threads;               /* attached threads; threads lock */
+	uint32_t nr_threads;               /* attached threads; threads lock, read anywhere */
 	uint32_t threads_below;            /* the same, with those of all groups below; threads lock, read anywhere */
 	uint32_t oom_group;                /* memory.oom.group; relaxed */
 	struct memcg_file *peaks;          /* open files that have reset memory.peak; tree lock */
@@ -75,8 +75,8 @@ extern struct id_table objcg_ids;
 extern struct memcg unaccounted_group;
 
 /*
- * Steps that the charge floor does for this one: registered by a constructor there. All are NULL in a
- * program that links the archive and charges nothing: that floor is not in it.
+ * Steps that upper floors do for this one: registered by constructors there. Those of a floor are NULL in a
+ * program that links the archive and uses nothing of that floor: it is not in it.
  * drain_dying: take all stock of dying groups and dead owners back to the counters.
  */
 struct group_steps {
@@ -87,8 +87,18 @@ struct group_steps {
 	void (*fork_prepare)(void); /* takes the drain lock */
 	void (*fork_parent)(void);
 	void (*fork_child)(void);
+	void (*control_open)(void); /* opens the socket that a forked child wants */
+	void (*control_tick)(void); /* serves it, where there is no thread */
 };
 extern struct group_steps group_steps;
+extern uint32_t group_control_wanted; /* 1: this child of a fork wants a control socket of its own; atomic */
+
+/* In calls of thread or may-sleep context, with no lock held and outside read sections: a good moment to open it. */
+static inline void group_control_check(void)
+{
+	if (unlikely(load_relaxed(&group_control_wanted)) && atomic_xchg(&group_control_wanted, 0))
+		group_steps.control_open();
+}
 
 static inline struct memcg *memcg_of(struct css *css)
 {

@@ -71,6 +71,11 @@ int house_start(bool threads)
 	return sem_init(&bell, 0, 0) ? -errno : 0;
 }
 
+bool house_threads(void)
+{
+	return threads_wanted;
+}
+
 void house_queue_offline(struct memcg *memcg)
 {
 	memcg->queue_next = NULL;
@@ -258,6 +263,9 @@ void memcg_tick(void)
 	rstat_flush_periodic(memcg_root()->stat);
 	if (notify_run())
 		ring();
+	group_control_check();
+	if (group_steps.control_tick)
+		group_steps.control_tick();
 }
 
 #ifdef MEMCG_SIM

@@ -6,6 +6,7 @@
 #include "group/group.h"
 
 int house_start(bool threads);                    /* may threads be started? */
+bool house_threads(void);                         /* as it was told */
 void house_queue_offline(struct memcg *memcg);    /* tree lock: destroyed, its remains wait here */
 void house_queue_unborn(struct memcg *memcg);     /* was never linked: gone after a grace period */
 void house_released(struct memcg *memcg);         /* the last reference is gone; context: fast */

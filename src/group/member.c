@@ -73,7 +73,7 @@ static void count(struct memcg *home, int change)
 {
 	struct css *css;
 
-	home->nr_threads += (uint32_t)change;
+	store_relaxed(&home->nr_threads, home->nr_threads + (uint32_t)change);
 	for (css = &home->css; css; css = css->parent) {
 		struct memcg *memcg = memcg_of(css);
 

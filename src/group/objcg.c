@@ -182,6 +182,13 @@ struct memcg_objcg *memcg_objcg_get(struct memcg *group)
 	return objcg;
 }
 
+struct memcg_objcg *memcg_objcg_ref(struct memcg_objcg *objcg)
+{
+	if (objcg)
+		__atomic_fetch_add(&objcg->refs, 1, __ATOMIC_RELAXED);
+	return objcg;
+}
+
 void memcg_objcg_put(struct memcg_objcg *objcg)
 {
 	if (objcg)

@@ -28,6 +28,7 @@ enum start_phase {
 
 static struct lock start_lock = LOCK_INIT(LOCK_RANK_START);
 struct group_steps group_steps;
+uint32_t group_control_wanted;
 
 static struct memcg *root_group; /* published when all else is ready */
 

@@ -134,6 +134,7 @@ int memcg_attach(struct memcg *group)
 	group = group ? group : memcg_root();
 	if (group == &unaccounted_group)
 		return -EINVAL;
+	group_control_check();
 	if (!self->attached) {
 		fresh = entry_make();
 		if (!fresh)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All public C headers in one unit, as strict C11, linked with the shared library. */
 #include <memcg/charge.h>
+#include <memcg/control.h>
 #include <memcg/files.h>
 #include <memcg/heap.h>
 #include <memcg/memcg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The C headers and memcg.hpp in one unit, as strict C++17: handle and scope. */
 #include <memcg/charge.h>
+#include <memcg/control.h>
 #include <memcg/files.h>
 #include <memcg/heap.h>
 #include <memcg/memcg.h>

@@ -56,6 +56,12 @@ has_ratios() {
 	[ "$(sed -n 's/^switch.phantom_bytes_per_cpu=//p' <<<"$output")" -le 8388608 ]
 }
 
+@test "control: keys" {
+	bench 0 control --quick --pairs 7
+	has_ratios control.ratio.charges_per_cpu_second.hammered_over_quiet
+	has_keys control.requests_per_second control.hammered_seconds control.cpu_share.{server,clients}
+}
+
 @test "malloc: keys" {
 	[ -e "$BUILD_LIB/libmemcg-malloc.so" ] || skip "no libmemcg-malloc.so"
 	bench 0 malloc --quick --pairs 7

@@ -38,3 +38,11 @@ ends_with() {
 report() {
 	tail -1 err | jq -e "$@"
 }
+
+# not COMMAND...: it fails. A plain "!" would not end a test.
+not() {
+	if "$@"; then
+		echo "should have failed: $*"
+		return 1
+	fi
+}

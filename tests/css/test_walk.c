@@ -177,6 +177,25 @@ static void removal_of_all_others(void **state)
 }
 
 /* What is added behind the position may be met or not; what was there is met once. */
+/* Only those right below, and on from one that was removed meanwhile. */
+static void children_only(void **state)
+{
+	char removed[NODES] = { 0 };
+	struct css *pos = NULL;
+	int i;
+
+	(void)state;
+	for (i = 4; i <= 6; i++) {
+		pos = css_next_child(pos, nodes[1]);
+		assert_ptr_equal(pos, nodes[i]);
+	}
+	assert_null(css_next_child(pos, nodes[1]));
+	assert_null(css_next_child(NULL, nodes[NODES - 1]));
+	remove_tree(5, removed);
+	assert_ptr_equal(css_next_child(nodes[5], nodes[1]), nodes[6]);
+	assert_ptr_equal(css_next_child(nodes[4], nodes[1]), nodes[6]);
+}
+
 static void additions(void **state)
 {
 	char none[NODES] = { 0 };
@@ -206,6 +225,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(removal_of_the_position, setup, teardown),
 		cmocka_unit_test_setup_teardown(removal_of_neighbours, setup, teardown),
 		cmocka_unit_test_setup_teardown(removal_of_all_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(children_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(additions, setup, teardown),
 	};
 
