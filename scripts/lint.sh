@@ -15,7 +15,7 @@ export LC_ALL=C
 # What only gcc knows, clang-tidy takes for an error.
 mkdir -p "$build/lint"
 sed 's/ -mstringop-strategy=[a-z]*//g' "$build/compile_commands.json" >"$build/lint/compile_commands.json"
-files=$(jq -r '.[] | .directory + "/" + .file' "$build/compile_commands.json" | tr '\n' '\0' | xargs -0 realpath | sort -u |
+files=$(jq -r '.[] | if .file | startswith("/") then .file else .directory + "/" + .file end' "$build/compile_commands.json" | tr '\n' '\0' | xargs -0 realpath | sort -u |
 	awk -v root="$root/" 'index($0, root) == 1 && substr($0, length(root) + 1) ~ /^(src|malloc|cli|bench|sim|examples)\/.*\.c$/')
 [ -n "$files" ] || { echo "lint: $build compiles no source of ours" >&2; exit 1; }
 
