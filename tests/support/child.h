@@ -11,6 +11,7 @@
 #define SUPPORT_CHILD_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -52,6 +53,22 @@ __attribute__((noreturn)) static inline void must_failed(const char *expr, const
 }
 
 #define must(expr) ((expr) ? (void)0 : must_failed(#expr, __FILE__, __LINE__))
+
+#if defined(SANITIZE_ADDRESS)
+/*
+ * The allocator of this sanitizer, as it was before it knew of fork(): what another thread has locked in it stays locked
+ * in the child. So it is locked around each fork, as other allocators do it themselves; by a handler older than
+ * the library's, whose work is done before. Where the runtime does not show these two it does that itself.
+ */
+extern void asan_lock(void) __asm__("_ZN6__asan18asan_mz_force_lockEv") __attribute__((weak));
+extern void asan_unlock(void) __asm__("_ZN6__asan20asan_mz_force_unlockEv") __attribute__((weak));
+
+__attribute__((constructor(101))) static void asan_fork(void)
+{
+	if (asan_lock && asan_unlock)
+		must(pthread_atfork(asan_lock, asan_unlock, asan_unlock) == 0);
+}
+#endif
 
 /* exit() so that coverage is kept; not where it would look for leaks. */
 __attribute__((noreturn)) static inline void child_end(int code)
