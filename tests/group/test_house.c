@@ -10,6 +10,7 @@
 #include "base/small_file.h"
 #include "group/group.h"
 #include "percpu/area.h"
+#include "support/machine.h"
 
 static void start(unsigned int flags)
 {
@@ -37,21 +38,6 @@ static uint64_t blocked_signals(const char *tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%s/status", tid);
 	at = small_file_read(path, text, sizeof(text)) > 0 ? strstr(text, "SigBlk:") : NULL;
 	return at ? strtoull(at + 7, NULL, 16) : 0;
-}
-
-/*
- * Signals that come from outside. What a thread's own fault raises is not among them, nor what the C library keeps:
- * valgrind and an emulator unblock these while they run a thread's code.
- */
-static uint64_t from_outside(void)
-{
-	static const int not [] = { SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
-	uint64_t signals = (1ULL << 31) - 1;
-	unsigned int i;
-
-	for (i = 0; i < sizeof(not ) / sizeof(not [0]); i++)
-		signals &= ~(1ULL << (not [i] - 1));
-	return signals;
 }
 
 /* The library's threads: how many, and the blocked signals of the last one found. */
@@ -119,7 +105,7 @@ static void thread_does_it(const void *arg)
 	make_and_destroy();
 	wait_for(has_thread);
 	must(library_threads(&blocked) == 1);
-	must((blocked & from_outside()) == from_outside());
+	must((blocked & machine_signals()) == machine_signals());
 	pthread_sigmask(SIG_SETMASK, NULL, &after);
 	for (i = 1; i < 32; i++)
 		must(sigismember(&before, i) == sigismember(&after, i)); /* the caller's mask is as it was */

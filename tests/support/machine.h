@@ -49,6 +49,21 @@ static inline bool machine_mincore(void)
 	return told && !(before[0] & 1) && !(before[1] & 1) && (after[0] & 1) && !(after[1] & 1);
 }
 
+/*
+ * Signals that come from outside, as a mask of /proc has them. What a thread's own fault raises is not among them, nor what the
+ * C library keeps: valgrind and an emulator unblock these while they run a thread's code.
+ */
+static inline uint64_t machine_signals(void)
+{
+	static const int others[] = { SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS };
+	uint64_t signals = (1ULL << 31) - 1;
+	size_t i;
+
+	for (i = 0; i < array_size(others); i++)
+		signals &= ~(1ULL << (others[i] - 1));
+	return signals;
+}
+
 /* Bytes of what RLIMIT_AS or RLIMIT_DATA limits that the process has. */
 static inline size_t machine_has(int resource)
 {
