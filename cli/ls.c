@@ -20,12 +20,13 @@ static int list(struct remote *remote, const char *group)
 {
 	struct answer answer;
 	int ret = remote_ask(remote, &answer, "list", NULL, group);
-	char *rest = answer.payload, *line;
+	char *rest, *line;
 
 	if (ret)
 		return ret;
 	if (!answer.payload)
 		return explain(remote, &answer, group, NULL, NULL);
+	rest = answer.payload;
 	while ((line = strsep(&rest, "\n")) && rest) {
 		char *name = print_name(line);
 

@@ -280,7 +280,7 @@ static int append(struct answer *answer, struct frame *frame)
 /* Frames up to the end of an answer; pushes are of no interest here. */
 static int read_answer(struct remote *remote, struct answer *answer)
 {
-	struct frame frame;
+	struct frame frame = { 0 };
 	int err;
 
 	*answer = (struct answer){ 0 };

@@ -203,20 +203,24 @@ static int unmap(void *addr, size_t len)
 	return ret;
 }
 
-/* The lock is held: what nobody is charged for becomes the payer's. */
-static void assign(uintptr_t start, uintptr_t end, struct memcg_objcg *payer)
+/* The lock is held: what nobody is charged for becomes the payer's. How much; the rest, where memory is short, stays nobody's. */
+static size_t assign(uintptr_t start, uintptr_t end, struct memcg_objcg *payer)
 {
 	uintptr_t at = start;
 	const struct range *range;
+	size_t assigned = 0;
 
 	while (at < end && (range = ranges_find(&ranges, at)) && range->start < end) {
 		uintptr_t from = range->start > start ? range->start : start, to = range->end < end ? range->end : end;
 		struct range part;
 
-		if (!range->payer && ranges_reserve(&ranges, RANGES_NEEDED) && ranges_cut(&ranges, from, to, &part))
+		if (!range->payer && ranges_reserve(&ranges, RANGES_NEEDED) && ranges_cut(&ranges, from, to, &part)) {
 			ranges_add(&ranges, from, to, payer);
+			assigned += to - from;
+		}
 		at = to;
 	}
+	return assigned;
 }
 
 static int protect(void *addr, size_t len, int prot)
@@ -224,8 +228,9 @@ static int protect(void *addr, size_t len, int prot)
 	uintptr_t start = (uintptr_t)addr, end = start + maps_round(len);
 	size_t due = prot & PROT_WRITE ? bytes_of_locked(start, end, NULL) : 0;
 	struct payment payment = { 0 };
+	size_t assigned = 0;
 	sigset_t mask;
-	int ret;
+	int ret = -1;
 
 	if (!due)
 		return (int)syscall(SYS_mprotect, addr, len, prot);
@@ -235,10 +240,13 @@ static int protect(void *addr, size_t len, int prot)
 		return -1;
 	}
 	maps_lock_take(&mask);
-	ret = (int)syscall(SYS_mprotect, addr, len, prot);
-	settle(&payment, ret ? 0 : bytes_of(start, end, NULL));
+	if (ranges_reserve(&ranges, RANGES_NEEDED))
+		ret = (int)syscall(SYS_mprotect, addr, len, prot);
+	else
+		errno = ENOMEM;
 	if (!ret && payment.payer)
-		assign(start, end, payment.payer);
+		assigned = assign(start, end, payment.payer);
+	settle(&payment, assigned);
 	maps_lock_drop(&mask);
 	memcg_objcg_put(payment.payer);
 	return ret;

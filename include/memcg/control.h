@@ -36,7 +36,7 @@ struct memcg_control_options {
  * given, ".PID" is added to it. exit() takes the socket's name away.
  *
  * Context: thread; not from callbacks. Return: 0; -EALREADY when it runs; -EINVAL for options that make no
- * sense; -EADDRINUSE when @path is a live socket, or no socket; -ENAMETOOLONG beyond 107 bytes; -EPERM when no directory
+ * sense; -EADDRINUSE when @path is a live socket, or no socket; -ENAMETOOLONG beyond 103 bytes; -EPERM when no directory
  * is the user's own; -ENOMEM, and what socket(2), bind(2) and pthread_create(3) say.
  */
 MEMCG_API int memcg_control_start(const struct memcg_control_options *options);

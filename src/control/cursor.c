@@ -14,8 +14,13 @@ void cursor_begin(struct control_cursor *cursor, struct memcg *top, bool childre
 
 void cursor_end(struct control_cursor *cursor)
 {
-	memcg_put(cursor->pos);
-	memcg_put(cursor->top);
+	struct memcg *pos = cursor->pos, *top = cursor->top;
+
+	/* As everywhere here: a fork in between loses a reference and drops none twice. */
+	store_relaxed(&cursor->pos, NULL);
+	store_relaxed(&cursor->top, NULL);
+	memcg_put(pos);
+	memcg_put(top);
 	*cursor = (struct control_cursor){ 0 };
 }
 
@@ -23,14 +28,15 @@ void cursor_end(struct control_cursor *cursor)
 static bool step(struct control_cursor *cursor)
 {
 	struct css *pos = cursor->pos ? &cursor->pos->css : NULL, *top = &cursor->top->css, *next;
+	struct memcg *passed = cursor->pos;
 
 	lock_take(&tree_lock);
 	next = cursor->children ? css_next_child(pos, top) : css_next(pos, top);
 	if (next)
 		css_get(next);
 	lock_drop(&tree_lock);
-	memcg_put(cursor->pos);
-	cursor->pos = next ? memcg_of(next) : NULL;
+	store_relaxed(&cursor->pos, next ? memcg_of(next) : NULL);
+	memcg_put(passed);
 	return next;
 }
 

@@ -18,7 +18,10 @@ void out_reset(struct control_out *out)
 
 void out_free(struct control_out *out)
 {
-	mem_free(out->buf);
+	char *buf = out->buf;
+
+	store_relaxed(&out->buf, NULL);
+	mem_free(buf);
 	*out = (struct control_out){ 0 };
 }
 

@@ -61,7 +61,7 @@ void server_ring(void)
 	server_lock();
 	/* One that is full rings already. */
 	if (control_fd_ours(&server->bell[1]) && write(server->bell[1].fd, "", 1) < 0)
-		server->rest = 0;
+		errno = 0;
 	server_unlock();
 }
 
@@ -268,8 +268,12 @@ void server_pass(bool wait)
 
 	reopen_lost(now);
 	pass_collect(&pass, now);
-	if (poll(pass.fds, 2 + pass.nr, wait ? pass_wait_ms(&pass, now) : 0) < 0)
+	if (poll(pass.fds, 2 + pass.nr, wait ? pass_wait_ms(&pass, now) : 0) < 0) {
+		/* A program may allow itself no descriptors at all, and then poll() takes none: nobody is served, at leisure. */
+		if (errno != EINTR && wait)
+			poll(NULL, 0, REST_NS / MS_NS);
 		return;
+	}
 	service.now = clock_ns();
 	if (pass.fds[1].revents & POLLIN && control_fd_ours(&server->bell[0]))
 		clear_bell();

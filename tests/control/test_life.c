@@ -448,11 +448,17 @@ static void long_paths(const void *arg)
 	(void)arg;
 	memset(where, 'x', sizeof(where));
 	memcpy(where, "/tmp/", 5);
-	where[110] = '\0';
+	where[104] = '\0';
 	init(0);
 	must(start_at(where) == -ENAMETOOLONG);
+	where[sizeof(where) - 1] = 'x';
+	where[104] = 'x';
 	where[sizeof(where) - 1] = '\0';
 	must(start_at(where) == -ENAMETOOLONG);
+	where[103] = '\0';
+	must(start_at(where) == 0);
+	must(peer_pid(where) == getpid());
+	unlink(where);
 }
 
 /* Which directory is used: the first of those that are the user's own, and safe. Where the next one is: not this one. */
@@ -714,6 +720,23 @@ static void the_thread(const void *arg)
 	close(fd);
 }
 
+/* poll() takes no descriptor then: the thread rests, instead of asking again and again. */
+static void no_descriptors(const void *arg)
+{
+	const struct rlimit none = { 0, 0 };
+	struct timespec before, after;
+
+	(void)arg;
+	start(0);
+	must(peer_pid(path) == getpid());
+	must(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	usleep(100000);
+	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before) == 0);
+	usleep(500000);
+	must(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after) == 0);
+	must(after.tv_sec == before.tv_sec && after.tv_nsec - before.tv_nsec < 200000000);
+}
+
 struct life_case {
 	void (*body)(const void *arg); /* in a process of its own */
 	bool not_everywhere;           /* threads after a fork, descriptors that others close */
@@ -752,7 +775,7 @@ int main(void)
 		CASE(place_is_taken, false),       CASE(place_is_replaced, false), CASE(long_paths, false),
 		CASE(unsafe_directories, false),   cmocka_unit_test(directories),  CASE(other_user, false),
 		CASE(closed_by_the_program, true), CASE(closed_and_stopped, true), CASE(served_by_ticks, false),
-		CASE(the_thread, false),
+		CASE(the_thread, false),           CASE(no_descriptors, true),
 	};
 
 	return cmocka_run_group_tests(tests, setup_all, teardown_all);
