@@ -5,7 +5,7 @@
 
 PREFIX ?= /usr/local
 MESON ?= meson
-BENCHES ?= charge switch malloc stat flush
+BENCHES ?= charge switch malloc stat flush control
 BENCH_ARGS ?=
 COVERAGE_MIN ?= 0
 FUZZ_SECONDS ?= 20
